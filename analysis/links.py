@@ -156,7 +156,7 @@ VIEWS: dict[str, View] = {
     for view in (
         View("", "Answer"),
         View("read", "Guided tour",
-            _fields(step="objection", part="", angle=0, word="king", position=7, head=2, dim=8, layer=0, split=2,
+            _fields(step="objection", part="", angle=30, word="king", position=7, head=2, dim=8, layer=0, split=2,
                     kept=14, extra=14, leave="cola", variant="no_cross", rows="step", depth=2,
                     verdict="all"),
             ("reading_plane", "reading_concatenation", "reading_sum", "reading_orthogonal", "reading_cut",

@@ -193,8 +193,6 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     step_button("Next", step.place, "next", "primary")
 prose, place = st.columns([5, 7], gap="large")
 with place, st.container(key="picture"):
-    if step.experiments is not None:
-        show_experiments(step.experiments)
     picture = step.picture(pickers.values())
     if len(step.pictures) > 1:
         labels = {one.name: one.label for one in step.pictures}
@@ -224,6 +222,8 @@ with prose, st.container(key="after"):
         following = steps[names[step.place]]
         step_button(f"{following.place}. {following.title}", step.place, "below", "secondary")
     show.copy_link(PAGE, values)
+if step.experiments is not None:
+    show_experiments(step.experiments)
 if step.place == len(steps):
     addresses = {check.step: address(PAGE, {"step": check.step}) for check in self_check.checks()}
     show_component("self_check", f"{PAGE}.self_check", self_check.picture(addresses), dark=is_dark())

@@ -13,7 +13,8 @@ from dashboard.session.page_address import address
 STYLE = """<style>
 .experiments { color: var(--ink); line-height: 1.4; }
 .experiments h3 { font-size: 1.25rem; line-height: 1.3; font-weight: 600; margin: 0 0 .6rem; padding: 0; }
-.experiments ol { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
+.experiments ol { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px 14px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 290px), 1fr)); }
 .experiments li { margin: 0; padding: 10px 14px; border: 1px solid var(--line); border-radius: 10px; font-size: 1rem; }
 .experiments p { margin: 0; }
 .experiments small { display: block; color: var(--soft); font-size: .875rem; }

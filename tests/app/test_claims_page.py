@@ -15,7 +15,7 @@ from analysis.claims.statements import judge, stored
 from analysis.claims.statements.deciding import AGAINST, FOR, bearing
 from analysis.core.formatting import unbroken
 from analysis.figures.claims.board import IN_PART, STANDINGS
-from analysis.figures.reading.told import OF_THE_STEP
+from analysis.figures.reading.told import IN_MORE_PLACES
 from tests.app import shown as reader
 from tests.app.shown import shown, silent, told
 
@@ -89,7 +89,7 @@ def test_what_lies_behind_an_open_claim_is_sent():
 def test_two_claims_open_with_the_pictures_of_home_and_others_with_none():
     (ways,) = sent(opened(claim="C34"))["picture"]["C34"].values()
     names = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', unescape(ways))
-    assert names == [unbroken(title(variant)) for variant in OF_THE_STEP]
+    assert names == [unbroken(title(variant)) for variant in IN_MORE_PLACES]
     (curve,) = sent(opened(claim="C10"))["picture"]["C10"].values()
     assert 'class="curve"' in curve
     assert sent(opened(claim="C09"))["picture"]["C09"] == {}

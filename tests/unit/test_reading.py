@@ -291,7 +291,7 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     decided = {name: replace(measured[name], verdict=whole.verdict) for name in told_step.STEPS}
     assert "open" not in told_step.three_steps(measured | decided)
     assert "1 of them is open alone" in told_step.three_steps(measured | decided | {"C34s": undecided["C34s"]})
-    said = "Steps 2 and 3 are of 16 new seeds, which stand beside the 8 that the bars show."
+    said = "Steps 2 and 3 are of 16 new seeds (◇ in the picture; its bars show the 8 of step 1)."
     assert told_step.three_steps(measured).endswith(said)
     as_many = {name: replace(measured[name], seeds=8) for name in told_step.STEPS}
     assert said not in told_step.three_steps(measured | as_many)
@@ -488,8 +488,8 @@ def test_a_linear_layer_on_a_concatenation_is_the_sum_of_two(split: int) -> None
     figure = FIGURES["reading_concatenation"].make({"split": split})
     made, frame = concatenated(split), figure.frame()
     with torch.no_grad():
-        layer = torch.nn.Linear(*made.matrix.shape, bias=False).double()
-        layer.weight.copy_(torch.from_numpy(made.matrix.T))
+        layer = torch.nn.Linear(*made.matrix.T.shape, bias=False).double()
+        layer.weight.copy_(torch.from_numpy(made.matrix))
         whole = layer(torch.cat([torch.from_numpy(made.word), torch.from_numpy(made.position)]))
     assert len(made.position) == split
     np.testing.assert_allclose(frame.concatenated, whole, atol=1e-12)

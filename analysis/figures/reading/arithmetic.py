@@ -92,11 +92,11 @@ def reading_plane(params: PlaneParameters) -> Figure:
 
 
 class Concatenation(NamedTuple):
-    """A word and a position side by side, a matrix, and its upper and lower rows on their own."""
+    """A word and a position side by side, a matrix, and its left and right columns on their own."""
 
     word: Float[ndarray, " word"]
     position: Float[ndarray, " position"]
-    matrix: Float[ndarray, "dim output"]
+    matrix: Float[ndarray, "output dim"]
 
     @property
     def both(self) -> Float[ndarray, " dim"]:
@@ -105,21 +105,21 @@ class Concatenation(NamedTuple):
 
     @property
     def mapped(self) -> Float[ndarray, " output"]:
-        """[word ; position] W."""
-        return self.both @ self.matrix
+        """W [word ; position]."""
+        return self.matrix @ self.both
 
     @property
     def parts(self) -> tuple[Float[ndarray, " output"], Float[ndarray, " output"]]:
-        """word W_upper and position W_lower."""
+        """W_left word and W_right position."""
         cut = len(self.word)
-        return self.word @ self.matrix[:cut], self.position @ self.matrix[cut:]
+        return self.matrix[:, :cut] @ self.word, self.matrix[:, cut:] @ self.position
 
 
 def concatenated(split: int) -> Concatenation:
     """The example: standard normal numbers, seed 0, the last `split` dimensions for the position."""
     rng = np.random.default_rng(0)
     vector = rng.standard_normal(WIDTH)
-    return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)))
+    return Concatenation(vector[: WIDTH - split], vector[WIDTH - split :], rng.standard_normal((WIDTH, OUTPUTS)).T)
 
 
 def _ends_of_axis() -> tuple[float, float]:
@@ -152,33 +152,31 @@ def reading_concatenation(params: SplitParameters) -> Figure:
             "concatenated": result.mapped,
         }
     )
-    rows = [f"word {k + 1}" for k in range(len(result.word))] + [
-        f"position {k + 1}" for k in range(len(result.position))
-    ]
     text = (
-        f"With {plural(len(rows) - split, 'dimension')} for the word and {split} for the position, the concatenated "
+        f"With {plural(WIDTH - split, 'dimension')} for the word and {split} for the position, the concatenated "
         f"vector after the matrix is the sum of the two mapped parts{rounding}."
     )
     return Figure(
         title="Concatenated and mapped, or mapped and added",
-        finding=f"Concatenate and multiply, or multiply and add: the result is the same{rounding}",
+        finding="Concatenate and multiply, or multiply and add: the result is the same",
         frame=lambda: frame,
         caption=(
-            f"{text} Cells: the vector (first column) and the matrix it is multiplied with; the dashed line separates "
-            "the rows that meet the word from those that meet the position. Bars: what each part adds to every output, "
-            "the second from where the first ends; dots: what the concatenation gives. Standard normal numbers, seed 0."
+            f"{text} Cells: the vector (upper row) and, below it, the matrix, whose columns each meet the number above "
+            "them; the dashed line separates those of the word from those of the position. Bars: what each part adds "
+            "to every output, the second from where the first ends; dots: what the concatenation gives. Standard "
+            "normal numbers, seed 0."
         ),
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
         provenance=COMPUTED,
-        draw=lambda theme: _draw_concatenation(result, rows, frame, theme),
+        draw=lambda theme: _draw_concatenation(result, frame, theme),
         columns=2,
     )
 
 
 def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     """One dot a sum, larger and of another colour where several pairs meet; rings where the sums lie at 90°."""
-    kinds = ["one pair: its parts are known", "several pairs: parts are lost (larger: more pairs)"]
+    kinds = ["one pair", "several pairs"]
     frame = sums.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
     # A dot at which several pairs meet names them all.
     frame = (
@@ -193,14 +191,15 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
         x=x,
         y=y,
         size=alt.Size("pairs:Q", scale=alt.Scale(domain=[1, 8], range=[marks.DOT, 7 * marks.DOT]), legend=None),
-        color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True)), marks.legend(place="top")),
+        color=marks.hues("kind", dict(zip(kinds, theme.many(2), strict=True))),
         tooltip=marks.tips(("both", "word + position"), ("pairs", "pairs with this sum")),
     )
     apart = pd.DataFrame(plane(90).reshape(-1, 2), columns=["x", "y"])
     rings = alt.Chart(apart).mark_point(size=marks.DOT, strokeWidth=1, color=theme.colour(SOFT), opacity=0.4)
     return marks.panel(
-        rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310, title="the sums",
-        below=["pale rings: where they lie at a right angle (90°)"],
+        rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310, title="The sums",
+        below=["dark dot: one pair, its parts are known; ring: where it lies at 90°",
+               "green: several pairs share one sum, their parts are lost"],
     )  # fmt: skip
 
 
@@ -208,7 +207,9 @@ def _draw_closest(degrees: int, theme: Theme) -> Chart:
     """The distance of the two closest sums at every angle, with a dot at the chosen one."""
     angles = pd.DataFrame({"angle": range(91), "distance": [closest(angle) for angle in range(91)]})
     x = marks.number(alt.X, "angle", "angle between the two axes (degrees)", domain=(-2, 92), values=range(0, 91, 15))
-    y = marks.number(alt.Y, "distance", ["closest two sums", "(steps apart)"], domain=(-0.15, 1.3), values=(0, 0.5, 1))
+    y = marks.number(
+        alt.Y, "distance", ["distance of the closest", "two sums (steps)"], domain=(-0.15, 1.3), values=(0, 0.5, 1)
+    )
     here = angles[angles.angle == degrees].assign(text=f"{closest(degrees):.2f}")
     dot = alt.Chart(here).encode(x=x, y=y)
     last = degrees > angles.angle.max() / 2
@@ -225,45 +226,49 @@ def _draw_closest(degrees: int, theme: Theme) -> Chart:
         theme=theme,
         width=620,
         height=170,
+        title="How far apart the two closest sums are",
+        below=["a step: from one word, or one position, to the next"],
     )
 
 
-def _draw_concatenation(example: Concatenation, rows: list[str], frame: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _draw_concatenation(example: Concatenation, frame: pd.DataFrame, theme: Theme) -> list[Chart]:
     """The vector and the matrix as cells; and bars of the parts, end to end, with dots of the whole."""
-    return [_cells(example, rows, theme), _bars(frame, theme)]
+    return [_cells(example, theme), _bars(frame, theme)]
 
 
-def _cells(example: Concatenation, rows: list[str], theme: Theme) -> Chart:
-    table = np.column_stack([example.both, example.matrix])
+def _cells(example: Concatenation, theme: Theme) -> Chart:
+    """The vector above the matrix: each of its numbers above the column that it is multiplied with."""
+    table = np.vstack([example.both, example.matrix])
     limit = float(np.abs(table).max())
+    names = [f"{part} {k + 1}" for part in ("word", "position") for k in range(len(getattr(example, part)))]
     cells = heatmap(
         table,
-        rows,
-        ["vector", *(str(k + 1) for k in range(example.matrix.shape[1]))],
+        ["vector", *(str(k + 1) for k in range(OUTPUTS))],
+        names,
         domain=(-limit, limit),
-        row_title="dimension",
-        column_title="vector | matrix, by output",
+        row_title="output",
+        column_title="dimension",
         value_title="value",
-        level=True,
         side=marks.THIRD,
         height=HEIGHT,
         theme=theme,
     )
     # The vector stands apart from the matrix.
-    gap = alt.Chart(pd.DataFrame({"column": [1]})).mark_rule(color=theme.ground, strokeWidth=GAP)
-    gap = gap.encode(x=alt.X("column:O", bandPosition=0))
-    cut = alt.Chart(pd.DataFrame({"row": [len(example.word)]}))
+    gap = alt.Chart(pd.DataFrame({"row": [1]})).mark_rule(color=theme.ground, strokeWidth=GAP)
+    gap = gap.encode(y=alt.Y("row:O", bandPosition=0))
+    cut = alt.Chart(pd.DataFrame({"column": [len(example.word)]}))
     line = cut.mark_rule(color=theme.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
-        y=alt.Y("row:O", bandPosition=0)
+        x=alt.X("column:O", bandPosition=0)
     )
     return marks.panel(
-        cells, gap, line, theme=theme, width=marks.THIRD, height=HEIGHT, title="[word ; position] and the matrix"
-    )
+        cells, gap, line, theme=theme, width=marks.THIRD, height=HEIGHT, title="[word ; position], and the matrix W",
+        below=["each number meets the column below it"],
+    )  # fmt: skip
 
 
 def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
-    parts = {"word_part": "word × upper rows", "position_part": "position × lower rows"}
-    concatenated = "[word ; position] × matrix"
+    parts = {"word_part": "left columns × word", "position_part": "right columns × position"}
+    concatenated = "W × [word ; position]"
     # The second bar begins where the first ends, so that it ends at the sum, where the dot has to be.
     colours = {name: theme.colour(TERMS[column.removesuffix("_part")]) for column, name in parts.items()}
     ends = {"word_part": (0.0 * frame["sum"], frame.word_part), "position_part": (frame.word_part, frame["sum"])}
@@ -282,7 +287,7 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
             y=y,
             y2=alt.Y2("start:Q"),
             xOffset=offset,
-            color=marks.hues("part", colours, marks.legend(place="top")),
+            color=marks.hues("part", colours),
             tooltip=marks.tips("output", "part", ("value", "", ".3f")),
         )
     )
@@ -295,7 +300,7 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
         xOffset=offset,
         tooltip=marks.tips("output", ("concatenated", concatenated, ".3f"), ("sum", "sum of the two parts", ".3f")),
     )
-    below = ["blue, then orange: the two parts added", f"dot: {concatenated}"]
+    below = ["blue: left columns × word; orange: right", f"columns × position; dot: {concatenated}"]
     return marks.panel(
         marks.rule(theme, y=0),
         bars,

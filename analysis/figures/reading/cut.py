@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.core import default_model
 from analysis.core.colours import TERMS
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent, plural, ranges
+from analysis.core.formatting import percent, plural, ranges, signed
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -21,6 +21,8 @@ OWN, RANDOM = "separated", "separated_at_random"
 REFERENCES = {"intact": "as trained", "mean_position": "every position\nthe mean"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
+ROOM = 0.006
+"""Correlation between the outermost marks and the ends of the axis."""
 
 
 def _rows() -> pd.DataFrame:
@@ -45,11 +47,16 @@ def past_the_best() -> str:
     best, last = own.iloc[int(own.value.argmax())], own.iloc[-1]
     if f"{best.value:.3f}" == f"{last.value:.3f}":
         return ""
-    within = " (within its interval)" if last.low <= best.value <= last.high else ""
     return (
         f"The curve is highest with {best['rank']:.0f} directions ({best.value:.3f}) and then falls to "
-        f"{last.value:.3f} with {last['rank']:.0f}{within}: each direction that positions keep is one that words lose."
+        f"{last.value:.3f} with {last['rank']:.0f}: each direction that positions keep is one that words lose."
     )
+
+
+def loss(row: pd.Series) -> str:
+    """The difference of a cut model from the model as trained, over the same pairs, with its interval."""
+    interval = f"95 % interval {signed(row.difference_low, 4)} to {signed(row.difference_high, 4)}"
+    return f"{signed(row.difference, 4)} against the model as trained ({interval}, the same pairs)"
 
 
 class KeptParameters(Parameters):
@@ -96,11 +103,10 @@ def reading_cut(params: KeptParameters) -> Figure:
         if len(at_random)
         else f"Random directions were tried in numbers of {ranges(random['rank'].astype(int).unique())}."
     )
-    text = (
-        f"Similarity is {value:.3f} (95 % interval {row.low:.3f} to {row.high:.3f}); {intact:.3f} as trained, "
-        f"{without:.3f} with the mean position at every place. {beside}"
+    text = f"Similarity is {value:.3f}: {loss(row)}; {without:.3f} with the mean position at every place. {beside}"
+    frame = rows[["operation", "rank", "draw", "value", "low", "high"]].assign(
+        paired_low=intact + rows.difference_low, paired_high=intact + rows.difference_high
     )
-    frame = rows[["operation", "rank", "draw", "value", "low", "high"]]
     return Figure(
         title="Sentence similarity when words and positions have directions of their own",
         finding=finding(kept, hidden, (value - without) / (intact - without)),
@@ -109,7 +115,8 @@ def reading_cut(params: KeptParameters) -> Figure:
             f"{text} Rank correlation with people's ratings of {row.pairs:,} pairs of sentences (STS-B's dev set; 1 "
             f"is the best). What positions give is the difference between {default_model.NAME} as trained and the same "
             "model with the mean position at every place. The positions' directions are the leading ones of their "
-            "table, strongest first. Band: 95 % interval over the pairs; grey dots: single draws of random directions."
+            "table, strongest first. Band: 95 % interval of the difference from the model as trained, over the same "
+            "pairs; grey dots: single draws of random directions."
         ),
         alt=(
             "A line of sentence similarity over the number of directions kept for positions, grey dots of random "
@@ -128,15 +135,15 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
     rows = frame[frame["rank"].notna()]
     own, random = rows[rows.operation == OWN], rows[rows.operation == RANDOM]
     x = marks.number(alt.X, "rank", "directions kept for positions", log=2, values=(1, 2, 4, 8, 16, 32, 64))
-    lowest, highest = float(rows.low.min()), float(rows.high.max())
+    lowest = min(float(rows.value.min()), float(own.paired_low.min())) - ROOM
+    highest = max(float(own.paired_high.max()), *references.values()) + ROOM
     y = marks.number(alt.Y, "value", "agreement with people (rank correlation)", domain=(lowest, highest), ticks=6)
+    ends = ("paired_low", "paired_high")
     tooltip: tuple[marks.Tip, ...] = (
-        ("rank:Q", "directions"), ("value", "correlation", ".4f"), *marks.interval_tips(".4f"),
+        ("rank:Q", "directions"), ("value", "correlation", ".4f"), *marks.interval_tips(".4f", *ends),
     )  # fmt: skip
     colour = theme.colour(TERMS["position"])
-    line = marks.line_plot(
-        own, x=x, y=y, theme=theme, color=colour, ends=("low", "high"), band=True, width=3, tooltip=tooltip
-    )
+    line = marks.line_plot(own, x=x, y=y, theme=theme, color=colour, ends=ends, band=True, width=3, tooltip=tooltip)
     draws = alt.Chart(random).mark_point(filled=True, size=marks.SEED, opacity=0.9, color=GREY)
     draws = draws.encode(x=x, y=y, tooltip=marks.tips(("rank:Q", "random directions"), ("value", "", ".4f")))
     here = pd.DataFrame({"rank": [kept], "value": [value], "text": [f"{value:.3f}"]})
@@ -152,7 +159,7 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
         for name, level in references.items()
     )
     style = {"align": "left", "fontSize": marks.TEXT, "color": theme.ink, "lineBreak": "\n", "baseline": "top"}
-    words = [above.mark_text(dx=4, dy=-16, **style), below.mark_text(dx=10, dy=8, **style)]
+    words = [above.mark_text(dx=4, dy=-16, **style), below.mark_text(dx=10, dy=5, **style)]
     grey = random[random["rank"] == random["rank"].median()].nsmallest(1, "value").assign(text="random directions")
     label = alt.Chart(grey).mark_text(align="center", dy=16, fontSize=marks.TEXT, color=theme.ink)
     layers = [
@@ -164,4 +171,6 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
         *(word.encode(x=x, y=y, text="text:N") for word in words),
         label.encode(x=x, y=y, text=alt.Text("text:N")),
     ]
-    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=330)
+    return marks.panel(
+        *layers, theme=theme, width=marks.WIDE, height=330, title="Orange band: 95 % interval of the loss by the cut",
+    )  # fmt: skip

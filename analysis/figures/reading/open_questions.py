@@ -1,5 +1,6 @@
 """The ledger at a glance: every statement that the claims make, with its verdict."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import altair as alt
@@ -97,7 +98,7 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
     above = alt.Chart(written.rename("text").reset_index()).mark_text(
         align="left", yOffset=-BAR / 2 - 3, fontSize=marks.PANEL_TITLE, color=theme.ink
     )
-    most = int(bars.end.max())
+    most = 10 * -(-int(bars.end.max()) // 10)  # the axis ends at a number, beyond the longest bar
     x = marks.number(alt.X, "begin", "statements", domain=(0, most), ticks=6)
     y = marks.labelled_rows(list(labels.values()))
     base = alt.Chart(bars).encode(
@@ -106,8 +107,14 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
         tooltip=marks.tips("question", "verdict", ("statements", "", "d")),
     )
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
-    segments = base.mark_bar(height=BAR, yOffset=BAR / 2, stroke=theme.ground, strokeWidth=1).encode(
-        x=x, x2=alt.X2("end:Q"), color=marks.hues("name", hues)
+    # As on Claims, what is open is outlined.
+    fills = hues | {names[OPEN]: theme.ground}
+    key = marks.legend(place="top", columns=2)
+    segments = base.mark_bar(height=BAR, yOffset=BAR / 2, strokeWidth=1.5).encode(
+        x=x,
+        x2=alt.X2("end:Q"),
+        fill=alt.Fill("name:N", scale=_ordinal(fills), legend=key),
+        stroke=alt.Stroke("name:N", scale=_ordinal(hues), legend=key),
     )
     return marks.panel(
         segments,
@@ -115,5 +122,8 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
         theme=theme,
         width=marks.HALF,
         height=ROW * len(order),
-        title=[" · ".join(list(names.values())[:2]), " · ".join(list(names.values())[2:])],
     )
+
+
+def _ordinal(colours: Mapping[str, str]) -> alt.Scale:
+    return alt.Scale(domain=list(colours), range=list(colours.values()))

@@ -12,20 +12,26 @@ from numpy import ndarray
 from scipy.special import softmax
 
 from analysis.core import frames
-from analysis.core.formatting import plural, power_of_ten
+from analysis.core.formatting import fixed, plural, power_of_ten
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.panels import names_at
 from analysis.figures.reading.arithmetic import COMPUTED, command
+from analysis.literature import tables
 
 WORDS = ("we", "saw", "her", "dog", "run", "home")
 PERMUTATION = (3, 0, 4, 2, 1, 5)
 """The index in `WORDS` of the word at each place after the shuffle; the last word stays last."""
 DEPTHS = range(1, 7)
 DIM, SEEDS = 16, 20
+MIDDLE = (0.25, 0.75)
+"""The quantiles of the networks at which the band ends."""
 ROUNDING = 1e-14
 """A change below this is rounding."""
+CAUSAL, MASKED = "causal", "masked"
+TABLES = {"haviv2022nopos|Table 1": CAUSAL, "haviv2022nopos|Table 4": MASKED}
+"""Published tables -> the mask of their models."""
 MASKS = {"every word sees all": False, "a word sees only those before it": True}
 
 
@@ -61,7 +67,7 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
 
 def _finding(last_word: Mapping[str, float]) -> str:
     """A sentence on the change in the last word's output under each mask."""
-    start = f"Shuffle the other words, and “{WORDS[-1]}”"
+    start = f"Without positions, shuffle the other words: “{WORDS[-1]}”"
     if all(change < ROUNDING for change in last_word.values()):
         return f"{start} stays the same, whichever words it sees"
     parts = (
@@ -88,6 +94,8 @@ def reading_order(params: DepthParameters) -> Figure:
             "change": last.mean(),
             "low": last.min(),
             "high": last.max(),
+            "lower": np.quantile(last, MIDDLE[0]),
+            "upper": np.quantile(last, MIDDLE[1]),
         }
         for mask_index, mask in enumerate(MASKS)
         for layers in DEPTHS
@@ -100,14 +108,15 @@ def reading_order(params: DepthParameters) -> Figure:
         finding=text,
         frame=lambda: frame,
         caption=(
-            f"Lines: mean of {SEEDS} random networks without positions, by their layers; band: smallest to largest. "
+            f"Lines: mean of {SEEDS} random networks without positions, by their layers; band: the middle half of "
+            "these. "
             f"Each is of attention alone, in {DIM} dimensions. A change below {power_of_ten(ROUNDING)} is rounding."
         ),
         alt=f"Two orders of the same words, and two lines of change against layers. {text}.",
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        draw=lambda theme: [_orders(theme), _lines(frame, depth, theme)],
+        draw=lambda theme: [_orders(theme), _lines(frame, depth, theme), _published(theme)],
     )
 
 
@@ -142,6 +151,7 @@ def _orders(theme: Theme) -> Chart:
         theme=theme,
         width=marks.HALF,
         height=70,
+        title="The same words twice",
     )
 
 
@@ -150,10 +160,10 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
     x = marks.number(
         alt.X, "layers", "layers", domain=(DEPTHS[0] - 0.2, DEPTHS[-1] + 0.2), values=list(DEPTHS), form="d"
     )
-    top = 1.05 * float(frame.high.max())
+    top = 1.1 * float(frame.upper.max())
     y = marks.number(
         alt.Y, "change", [f"how far the output of “{WORDS[-1]}”", "moves (share of its length)"], domain=(-0.12, top),
-        values=[0, 0.5, 1, 1.5, 2, 2.5],
+        values=[0, 0.5, 1, 1.5],
     )  # fmt: skip
     hues = dict(zip(MASKS, theme.many(len(MASKS)), strict=True))
     # A change that is rounding is printed as none.
@@ -170,7 +180,7 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
     return marks.panel(
         marks.rule(theme, x=depth, dash=marks.DASH),
         *marks.line_plot(
-            rows, x=x, y=y, theme=theme, ends=("low", "high"), band=True, color=marks.hues("mask", hues),
+            rows, x=x, y=y, theme=theme, ends=("lower", "upper"), band=True, color=marks.hues("mask", hues),
             tooltip=("mask", "layers", ("change", "", ".2g"), ("low", "smallest", ".2g"), ("high", "largest", ".2g")),
             dots=marks.SEED,
         ),
@@ -182,5 +192,56 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
         numbers.mark_text(dy=-16, fontSize=14, fontWeight="bold", color=theme.ink),
         theme=theme,
         width=marks.HALF,
-        height=250,
+        height=210,
+        title="Random networks without positions",
+    )  # fmt: skip
+
+
+def published_pairs() -> pd.DataFrame:
+    """The perplexities of published models with and without learned positions: a row a model.
+
+    Columns: kind, model, learned, without.
+    """
+    found = []
+    for table, kind in TABLES.items():
+        rows = tables.load(table).scores
+        pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value").dropna()
+        found.append(
+            pd.DataFrame({"kind": kind, "model": pairs.index, "learned": pairs.Learned, "without": pairs.NoPos})
+        )
+    return pd.concat(found, ignore_index=True)
+
+
+def _published(theme: Theme) -> Chart:
+    """Published perplexities: a dot with learned positions, a ring without, joined by a line."""
+    pairs = published_pairs()
+    pairs = pairs.assign(
+        label=[
+            kind if kind == MASKED else f"{kind}, {model.split(',')[0]}"
+            for kind, model in zip(pairs.kind, pairs.model, strict=True)
+        ],
+        written=[f"{fixed(row.learned)} → {fixed(row.without)}" for row in frames.rows(pairs)],
+    )
+    ends = (0.8 * float(pairs.learned.min()), 1.3 * float(pairs.without.max()))
+    x = marks.number(alt.X, "learned", "perplexity (lower is better)", domain=ends, log=10, values=[5, 10, 20, 50, 100])
+    y = marks.labelled_rows(pairs.label.tolist())
+    base = alt.Chart(pairs).encode(
+        y=y, tooltip=marks.tips("kind", "model", ("learned", "with positions", ".2f"), ("without", "", ".2f"))
+    )
+    without = marks.same_axis(x, "without")
+    ring = base.mark_point(fill=theme.ground, filled=False, strokeWidth=2, size=marks.LARGE_DOT, color=theme.ink)
+    texts = alt.Chart(pairs).mark_text(align="left", dx=10, dy=-1, fontSize=marks.TEXT, color=theme.ink)
+    left = alt.Chart(pairs).mark_text(align="right", dx=-10, dy=-9, fontSize=marks.TEXT, color=theme.ink)
+    far = "datum.without > 2 * datum.learned"
+    return marks.panel(
+        base.mark_rule(strokeWidth=marks.LINE, color=GREY).encode(x=x, x2=alt.X2("without:Q")),
+        ring.encode(x=without),
+        base.mark_point(filled=True, size=marks.LARGE_DOT, opacity=1, color=theme.ink).encode(x=x),
+        texts.transform_filter(f"!({far})").encode(x=without, y=y, text="written:N"),
+        left.transform_filter(far).encode(x=without, y=y, text="written:N"),
+        theme=theme,
+        width=marks.HALF,
+        height=34 * len(pairs),
+        title="Published models (Haviv et al., 2022)",
+        below=["dot: with learned positions; ring: without"],
     )  # fmt: skip

@@ -10,12 +10,14 @@ from numpy import ndarray
 from scipy.special import betainc, gammaln
 
 from analysis.core import default_model
-from analysis.core.colours import SOFT
-from analysis.core.formatting import first_sentence, percent
+from analysis.core.colours import SOFT, TERMS
+from analysis.core.errors import NoResults, StoreError
+from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
 from analysis.figures.reading.arithmetic import COMPUTED, command
+from analysis.store import read
 
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 384, 768)
 BINS = 100
@@ -24,6 +26,8 @@ COMPARED = 384
 """The dimensions whose distribution is outlined beside the chosen one: the width of the default model."""
 TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
+INNER, ROOM_LEFT = 0.6, -0.4
+"""Cosines within the first of zero may carry the name of a distribution, left of which it has room from the second."""
 
 
 def cosine_cdf(cosine: Float[ndarray, " n"], dim: int) -> Float[ndarray, " n"]:
@@ -49,28 +53,48 @@ class RandomDimensionParameters(Parameters):
 def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
     """The distribution of the cosine of two random vectors."""
     dim = params.dim
-    frame, compared = _shares(dim), _shares(COMPARED)
-    low, high = cosine_cdf(np.array([-TOLERANCE, TOLERANCE]), dim)
+    frame, compared, trained = _shares(dim), _shares(COMPARED), _trained()
     text = (
-        f"In {dim} dimensions the mean absolute cosine is {mean_abs_cosine(dim):.3f}, and {percent(high - low, 1)} "
+        f"In {dim} dimensions the mean absolute cosine is {mean_abs_cosine(dim):.3f}, and {percent(near(dim), 1)} "
         f"of all pairs are within 6° of a right angle (cosine within ±{TOLERANCE:g})."
     )
+    near_all = f"In {dim} dimensions {percent(near(dim))} of random pairs are nearly at right angles, within 6°"
+    beside = "" if dim == COMPARED else f"; in {COMPARED} dimensions, {percent(near(COMPARED))}"
     return Figure(
         title=f"Two random vectors in {dim} dimensions",
-        finding=first_sentence(text),
+        finding=f"{near_all}{beside}",
         frame=lambda: frame,
         caption=(
             f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}. Shaded: "
-            f"a cosine within ±{TOLERANCE:g}. Line: the same in {COMPARED} dimensions, the width of "
-            f"{default_model.NAME}. Exact: nothing is sampled. Trained vectors are not random: whether they do "
-            "likewise is another question, and is measured."
+            f"a cosine within ±{TOLERANCE:g}. Dark line: the same in {COMPARED} dimensions, the width of "
+            f"{default_model.NAME}. Exact: nothing is sampled. "
+            + (f"Orange line: the words and positions of {default_model.NAME}, measured." if len(trained) else "")
         ),
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw(frame, compared, dim, theme)],
+        draw=lambda theme: [_draw(frame, compared, trained, dim, theme)],
         proportions=(0.8,),
     )
+
+
+def near(dim: int) -> float:
+    """The share of random pairs whose cosine is within `TOLERANCE` of zero."""
+    low, high = cosine_cdf(np.array([-TOLERANCE, TOLERANCE]), dim)
+    return float(high - low)
+
+
+def _trained() -> pd.DataFrame:
+    """The share of pairs of a word and a position of the default model in each bin; no rows where it is not stored."""
+    try:
+        rows = read.query(
+            "SELECT along, value AS share FROM newest_geometry WHERE model = ? AND measure = 'cosine_histogram' "
+            "AND subject = 'word_position' ORDER BY along",
+            [default_model.NAME],
+        )
+    except (NoResults, StoreError):
+        return pd.DataFrame(columns=["low", "share"])
+    return rows.assign(low=rows.along - 1 / BINS)
 
 
 def _shares(dim: int) -> pd.DataFrame:
@@ -79,11 +103,14 @@ def _shares(dim: int) -> pd.DataFrame:
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
 
 
-def _draw(frame: pd.DataFrame, compared: pd.DataFrame, dimensions: int, theme: Theme) -> Chart:
-    """Bars of the cosine's distribution over the band around a right angle, and the outline of another one."""
-    soft = theme.colour(SOFT)
+def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, dimensions: int, theme: Theme) -> Chart:
+    """Bars of the cosine's distribution over the band around a right angle, and the outlines of two others.
+
+    trained: a real model's words and positions.
+    """
+    soft, hue = theme.colour(SOFT), theme.colour(TERMS["position"])
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
-    top = 1.05 * float(_shares(DIMENSIONS[-1]).share.max())
+    top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
     bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
@@ -94,17 +121,39 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, dimensions: int, theme: T
     )
     band = alt.Chart(pd.DataFrame({"low": [-TOLERANCE], "high": [TOLERANCE]})).mark_rect(color=theme.grid, opacity=1)
     band = band.encode(x=bars.encoding.x, x2=alt.X2("high:Q"))
-    outline = alt.Chart(compared).mark_line(color=soft, strokeWidth=marks.LINE, interpolate="step-after")
-    outline = outline.encode(x=bars.encoding.x, y=bars.encoding.y)
-    own = frame.loc[[frame.share.idxmax()]].assign(
-        name=f"{dimensions} dimensions", hue=theme.ink, align="right", dx=-12, dy=-10
+    outlines = [
+        alt.Chart(rows)
+        .mark_line(color=colour, strokeWidth=marks.LINE, interpolate="step-after")
+        .encode(x=bars.encoding.x, y=bars.encoding.y)
+        for rows, colour in ((compared, soft), (trained, hue))
+        if len(rows)
+    ]
+    # Each name stands beside the flank of its outline, at half its height: the chosen one's left, the others' right.
+    inner = frame[frame.low.abs() < INNER]
+    own = inner[inner.share >= inner.share.max() / 2].head(1)
+    own = own.assign(
+        name=f"{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
-    within = pd.DataFrame({"low": [TOLERANCE], "share": [top]}).assign(
-        name=f"grey: within ±{TOLERANCE:g}", hue=soft, align="left", dx=6, dy=10
-    )
-    peak = compared.loc[[compared.share.idxmax()]].assign(
-        name=f"{COMPARED} dimensions", hue=soft, align="left", dx=16, dy=12
-    )
-    labelled = [peak, within] if dimensions == COMPARED else [peak, within, own]
-    named = panels.names_at(pd.concat(labelled), bars.encoding.x, bars.encoding.y, theme)
-    return marks.panel(band, bars, outline, *named, theme=theme, width=marks.WIDE, height=260)
+    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=-1.0, align="left", dx=6, dy=-24.0)
+    named = [
+        pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
+            name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10
+        ),
+        _flank(compared, f"{COMPARED} dimensions:\n{percent(near(COMPARED))}", soft),
+    ]
+    if len(trained):
+        inside = float(trained[(trained.low + 1 / BINS).abs() < TOLERANCE].share.sum())
+        named.append(_flank(trained, f"{default_model.NAME},\nmeasured: {percent(inside)}", hue, part=0.7))
+    if dimensions != COMPARED:
+        named.append(own)
+    names = panels.names_at(pd.concat(named), bars.encoding.x, bars.encoding.y, theme)
+    return marks.panel(
+        band, bars, *outlines, *names, theme=theme, width=marks.WIDE, height=260,
+        title="Percentages: pairs within 6° of a right angle",
+    )  # fmt: skip
+
+
+def _flank(rows: pd.DataFrame, name: str, hue: str, part: float = 0.5) -> pd.DataFrame:
+    """A name right of an outline, at a part of its height."""
+    at = rows[rows.share >= part * rows.share.max()].tail(1)
+    return at.assign(name=name, hue=hue, align="left", dx=14, dy=0)

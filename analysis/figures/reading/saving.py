@@ -21,7 +21,7 @@ from analysis.store import read
 EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 """Dimensions for positions that the tour offers; 14 is the number that the surgery finds enough."""
 MOST = EXTRA[-1]
-MEASURES = {"arithmetic": "arithmetic", "parameters": "parameters"}
+MEASURES = {"arithmetic": "arithmetic in the layers", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
 ASIDE = 70
 """Units of the drawing to scale between the two matrices."""
@@ -123,9 +123,10 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
     areas = pd.DataFrame(
         [
             {"part": "shared", "x": 0, "x2": width, "y": 0, "y2": width},
-            {"part": "words", "x": left, "x2": left + width, "y": 0, "y2": width},
+            # As in [word ; position], the positions come last: at the right and at the bottom.
+            {"part": "words", "x": left, "x2": left + width, "y": extra, "y2": wider},
             {"part": "positions", "x": left + width, "x2": left + wider, "y": 0, "y2": wider},
-            {"part": "positions", "x": left, "x2": left + width, "y": width, "y2": wider},
+            {"part": "positions", "x": left, "x2": left + width, "y": 0, "y2": extra},
         ]
     )
     across, up = _ends(width, extra)
@@ -139,9 +140,9 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
             {"x": 0, "y": width, "name": "added"},
             {"x": left, "y": wider, "name": f"concatenated: + {more}"},
             {"x": width / 2, "y": width / 2, "name": f"{width} × {width}"},
-            {"x": left + width / 2, "y": width / 2, "name": f"{wider} × {wider}"},
+            {"x": left + width / 2, "y": extra + width / 2, "name": f"{wider} × {wider}"},
         ]
-    ).assign(inside=lambda rows: rows.y == width / 2)
+    ).assign(inside=[False, False, True, True])
     texts = alt.Chart(names).encode(x=x, y=y, text="name:N")
     style = {"fontSize": marks.PANEL_TITLE, "color": theme.ink}
     return marks.panel(
@@ -151,13 +152,13 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
         theme=theme,
         width=marks.WIDE,
         height=round(marks.WIDE * up / across),
-        title="a layer's matrix, to scale",
+        title="A layer's matrix, to scale",
         below=["blue: words, orange: positions, grey: both"],
     )
 
 
 def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
-    """Two lines, each with its name, and dots at the chosen number of dimensions; their numbers are in the heading."""
+    """Two lines, each with its name, and dots at the chosen number of dimensions; which the names print."""
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
     long = long.assign(line=long.measure.map(MEASURES))
     x = marks.number(alt.X, "extra", "dimensions for positions", domain=(0, MOST), values=range(0, MOST + 1, MOST // 4))
@@ -168,7 +169,7 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
-    numbers = ", ".join(f"{row.line} {signed_percent(row.more, 1)}" for row in frames.rows(here))
+    written = {row.measure: f"{row.line}: {signed_percent(row.more, 1)}" for row in frames.rows(here)}
     # The upper line's name stands left of it, the lower one's right of it.
     at = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
     sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (
@@ -176,8 +177,8 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
         ("parameters", "left", 1),
     )
     names = [
-        alt.Chart(at[at.measure == measure])
-        .encode(x=x, y=y, color=color, text="line:N")
+        alt.Chart(at[at.measure == measure].assign(written=written[measure]))
+        .encode(x=x, y=y, color=color, text="written:N")
         .mark_text(dx=14 * sign, dy=6 * sign, align=align, fontSize=marks.PANEL_TITLE)
         for measure, align, sign in sides
     ]
@@ -185,5 +186,4 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
     return marks.panel(
         marks.rule(theme, y=0), *lines, dots, *names, theme=theme, width=marks.WIDE, height=260,
-        title="what it costs", below=[f"with {plural(extra, 'dimension')}: {numbers}"],
     )  # fmt: skip

@@ -24,8 +24,8 @@ RETIRED = ("slave",)
 POSITIONS = 512
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 SEGMENT = 0
-VIVID = 0.995
-"""The quantile of all values at which the colours end: few dimensions are many times as large as the others."""
+POWER = 3
+"""The power that gives a value from the place of its colour: small values are seen beside a few large ones."""
 
 
 def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
@@ -41,7 +41,10 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
 
 
 class Scale(NamedTuple):
-    """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors."""
+    """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors.
+
+    Position 0, where in training no word stood, is several times as large as the others, and ends beyond both.
+    """
 
     value: float
     length: float
@@ -55,9 +58,9 @@ def scale() -> Scale:
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         words, positions, segments = (weights.get_slice(f"embeddings.{name}.weight") for name in TABLES)
         chosen = np.stack([words[vocabulary.index(word)] for word in (*WORDS, *RETIRED)])
-        sums = (chosen[:, None] + positions[:POSITIONS] + segments[SEGMENT]).astype(np.float64)
-        vectors = np.concatenate([chosen, positions[:POSITIONS], sums.reshape(-1, sums.shape[-1])])
-    return Scale(float(np.quantile(np.abs(vectors), VIVID)), float(np.linalg.norm(vectors, axis=1).max()))
+        sums = (chosen[:, None] + positions[1:POSITIONS] + segments[SEGMENT]).astype(np.float64)
+        vectors = np.concatenate([chosen, positions[1:POSITIONS], sums.reshape(-1, sums.shape[-1])])
+    return Scale(float(np.abs(vectors).max()), float(np.linalg.norm(vectors, axis=1).max()))
 
 
 class SumParameters(Parameters):
@@ -105,7 +108,8 @@ def reading_sum(params: SumParameters) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum. All "
-            f"words and positions have the same scales; colours end at the {100 * VIVID:g}th percentile. {text} "
+            f"words and positions have the same scales; colours are stretched around zero, so that small values "
+            f"are seen. {text} "
             f"Exact: the model's own tables.{FIRST_POSITION if position == 0 else ''}"
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
@@ -131,13 +135,18 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
-        color=alt.Color("value:Q", scale=theme.around_zero(limit), legend=key),
+        color=alt.Color("value:Q", scale=_rooted(theme.around_zero(limit)), legend=key),
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})
+    # A bar that is longer than the axis says so at its end.
+    lengths = lengths.assign(
+        drawn=lengths.length.clip(upper=scale().length),
+        written=[f"{length:.2f}{' →' * (length > scale().length)}" for length in lengths.length],
+    )
     y = marks.categories(alt.Y, "part", None, names)
     bars = alt.Chart(lengths).encode(
-        x=marks.number(alt.X, "length", "length of the vector", domain=(0, 1.1 * scale().length), ticks=5),
+        x=marks.number(alt.X, "drawn", "length of the vector", domain=(0, 1.1 * scale().length), ticks=5),
         y=y,
         tooltip=marks.tips("part", ("length", "", ".3f")),
     )
@@ -147,7 +156,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         marks.panel(cells, *_largest_dimension(values, theme), theme=theme, width=marks.WIDE, height=150),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
-            numbers.encode(text=alt.Text("length:Q", format=".2f")),
+            numbers.encode(text="written:N"),
             theme=theme,
             width=marks.WIDE,
             height=110,
@@ -155,6 +164,14 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
             below=_lengths(values),
         ),
     ]
+
+
+def _rooted(colours: alt.Scale) -> alt.Scale:
+    """The same colours, stretched around zero."""
+    places = np.array(colours["domain"])
+    ends = np.abs(places).max()
+    warped = np.sign(places) * ends * np.abs(places / ends) ** POWER
+    return alt.Scale(domain=warped.tolist(), range=colours["range"], clamp=True, interpolate="rgb")
 
 
 def _lengths(values: Float[ndarray, "part dim"]) -> list[str]:

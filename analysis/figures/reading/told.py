@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -85,7 +85,11 @@ NUMBERED = ("bert_a_norm", "first_layer_attention", ATTENTION)
 """The steps from adding once to telling the attention of every layer, which the text and the picture number."""
 SIDE_BRANCH = "every_layer_hidden"
 """The variant that changes the first of these steps and leads to none of the others."""
-OF_THE_STEP = ("bert_a", *NUMBERED, OWN_MATRIX, SIDE_BRANCH)
+IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, SIDE_BRANCH)
+"""The variants of `COMPARED` that tell positions in more places, step by step."""
+CONCATENATIONS = ("bert_a_wide_narrow", "concat_wide_matched", "bert_a_narrow_80", "concat_20")
+"""The concatenations that the text of the step names, each below adding with the same words."""
+OF_THE_STEP = (*IN_MORE_PLACES, *CONCATENATIONS)
 """The variants of `COMPARED` that the text of the step compares."""
 PARTS_OF_NAMES = {
     "words of 80 %": "a fifth of the width is left empty",
@@ -363,17 +367,27 @@ def change_in_words(variant: str) -> str:
     return f"{sign} {CHANGES[variant]}"
 
 
-def _with_new_seeds() -> dict[str, str]:
-    """Variant of a numbered step -> a second line with the same step of new seeds, where that was trained."""
+class Again(NamedTuple):
+    """A numbered step that was trained again with new seeds: its difference with its interval, and the seeds."""
+
+    step: float
+    low: float
+    high: float
+    seeds: int
+
+
+def _with_new_seeds() -> dict[str, Again]:
+    """Variant of a numbered step -> the same step of new seeds, where that was trained."""
     steps: dict[str, str] = dict(zip(NUMBERED, ("bert_a", *NUMBERED), strict=False))
-    lines = {}
+    found = {}
     for one in stored.parts(CLAIM):
         contest, rules = encoder_contests().get(one.id, (None, None))
         if contest is None or rules is None or one.effect is None or rules.version == encoder_rules().version:
             continue
         if steps.get(contest.variant) == contest.baseline and not one.missing:
-            lines[contest.variant] = f"\n{signed(one.effect)} with {one.seeds} new seeds"
-    return lines
+            low, high = (one.effect if end is None else end for end in (one.low, one.high))
+            found[contest.variant] = Again(one.effect, low, high, one.seeds or 0)
+    return found
 
 
 def _words_of_changes(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
@@ -402,16 +416,27 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     )
     rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], way=ways(frame.variant))
     color = way_hues(rows.way, theme, None)
+    repeated = pd.DataFrame()
     if not variant:
         changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
         again = _with_new_seeds()
         rows["written"] = [
-            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}{again.get(name, '')}"
+            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
+            + (f"\n◇ {signed(again[name].step)}, {again[name].seeds} new seeds" if name in again else "")
             for row, (name, whole, step) in enumerate(zip(rows.variant, rows.written, changed, strict=True))
         ]
+        repeated = pd.DataFrame(
+            {"label": row.label, "gap": row.start + new.step, "low": row.start + new.low, "high": row.start + new.high,
+             "way": row.way}
+            for row in frames.rows(rows) if (new := again.get(row.variant)) is not None
+        )  # fmt: skip
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
+    if not variant:
+        # A line above each row but the first, so that words and bar are seen to belong together.
+        lines = alt.Chart(rows.iloc[1:]).mark_rule(color=theme.grid, strokeWidth=1)
+        layers.append(lines.encode(y=alt.Y("label:N", sort=y["sort"], axis=None, scale=y["scale"], bandPosition=0)))
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
@@ -424,6 +449,11 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
         layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
         layers.append(_words_of_changes(rows, y, theme))
+        if len(repeated):
+            layers += marks.row_plot(
+                repeated, x=x, y=y, theme=theme, color=color, shape="diamond", filled=False, below=STEP_HEIGHT,
+                ends=None, tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f")),
+            )  # fmt: skip
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
@@ -440,6 +470,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
         below=[
             f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
+            *([] if variant or not len(repeated) else ["◇ where the same change ends with new seeds"]),
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

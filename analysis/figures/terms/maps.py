@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from numpy import ndarray
 from pydantic import Field
 
 from analysis.ablation.variants import readable
@@ -30,6 +31,7 @@ from analysis.figures.terms.token_maps import (
     negative_shares_note,
     pattern_map,
     share_in_words,
+    short_share,
     small_maps,
     token_map,
 )
@@ -38,6 +40,8 @@ from analysis.measurements.terms.result import FOUR, SOURCES, Decomposition
 from analysis.measurements.terms.token_view import TokenView, token_view
 from analysis.probes import text_probe
 
+LEAST_ROWS = 4
+"""Rows of a map below which a place that most of them share says nothing."""
 GROUPS = {"four": FOUR, "all": TERMS}
 NO_CHOICE = "Undefined here: no query has two keys to choose between that differ."
 
@@ -197,6 +201,24 @@ def mapped_terms(params: MapParameters, decomposition: Decomposition, heads: Seq
     return [term for term in visible if params.group == "all" or term in four(decomposition) or term in leads]
 
 
+def place_note(name: str, values: ndarray) -> str:
+    """A sentence on the place, relative to its own, to which most rows of a square map give their largest score.
+
+    Empty where no place has most rows.
+
+    >>> place_note("position → position", np.eye(6, k=-1))
+    'In 5 of 6 rows of position → position the largest score is at the token one place back.'
+    """
+    count = len(values)
+    places, rows = np.unique(values.argmax(axis=1) - np.arange(count), return_counts=True)
+    most, place = int(rows.max()), int(places[rows.argmax()])
+    if 2 * most <= count or count < LEAST_ROWS:
+        return ""
+    far = "one place" if abs(place) == 1 else f"{abs(place)} places"
+    where = "itself" if place == 0 else f"{far} {'back' if place < 0 else 'ahead'}"
+    return f"In {most} of {count} rows of {name} the largest score is at the token {where}."
+
+
 def strong_row_note(decomposition: Decomposition, head: int, terms: Sequence[str]) -> str:
     """A sentence on a term with a small share whose map is strong in one row, and on the rows that outweigh that."""
     names = visible_terms(decomposition)
@@ -303,8 +325,10 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     def draw(theme: Theme) -> list[Chart]:
         if together and small:
             title = [term_label(lead), shares[lead]]
+            shares_of_head = decomposition.shares()
             names = {
-                term: term_label(term).replace("→ ", "→\n") + f"\n{shares[term].split(' of')[0]}" for term in small
+                term: term_label(term).replace("→ ", "→\n") + f"\n{short_share(float(shares_of_head[term][head]))}"
+                for term in small
             }
             return [
                 token_map(maps[lead], view.labels, limit, theme, title=title, legend=False, first=view.first),
@@ -325,6 +349,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
         finding=f"In head {head} the largest of the terms is {term_label(lead)}, with {shares[lead]} in this text",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=sentences(
+            place_note(term_label(lead), maps[lead]) if not is_image(view.total) else "",
             strong_row_note(decomposition, head, list(maps)),
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}"
             f"{negative_shares_note(float(decomposition.shares()[term][head]) for term in maps)}. Rows are queries, "

@@ -14,9 +14,9 @@ from analysis.figures.drawing import Chart, Theme, part_around_zero
 from analysis.figures.heatmap import heatmap
 
 MAP_SIDE = 330
-SMALL_HEIGHT = 150
+SMALL_HEIGHT = 166
 """Pixels of maps side by side below a large one, with their names."""
-NAMES_HEIGHT = 46
+NAMES_HEIGHT = 62
 """Pixels of the three lines above a small map."""
 
 
@@ -74,7 +74,9 @@ def small_maps(
     color = alt.Color(
         "value:Q",
         scale=part_around_zero(theme.diverging, -limit, limit),
-        legend=marks.colour_bar("score, one scale for all maps", length=180),
+        legend=marks.colour_bar(
+            ["score, one scale for all maps;", "rows ask (query), columns are asked (key)"], length=180
+        ),
     )
     ends = {"x": x, "y": y, "x2": alt.X2("right:Q"), "y2": alt.Y2("bottom:Q")}
     text = {"align": "left", "baseline": "top", "lineBreak": "\n", "fontSize": marks.TEXT, "fontWeight": "bold"}
@@ -92,6 +94,12 @@ def small_maps(
 def share_in_words(share: float) -> str:
     """A term's share of what varies in one head's scores: `96 % of what varies`."""
     return f"{UNDEFINED if share != share else percent(share)} of what varies"
+
+
+def short_share(share: float) -> str:
+    """The same above a small map, without what it is a share of: `0 %`, or `−1 %: works against` in two lines."""
+    short = share_in_words(share).split(" of")[0]
+    return f"{short}: works\nagainst" if short.startswith("−") else short
 
 
 def negative_shares_note(shares: Iterable[float]) -> str:

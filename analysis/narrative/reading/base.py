@@ -58,7 +58,7 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentList:
-    """Experiments to come, listed above the picture of a step. rule: how they are chosen, in words."""
+    """Experiments to come, listed below a step. rule: how they are chosen, in words."""
 
     choose: Callable[[], Sequence[Experiment]]
     rule: str
@@ -81,7 +81,7 @@ class Step:
     author of every claim in it. documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the
     ledger that it is about; citations: BibTeX keys of the papers it names.
     says: one sentence or a few, computed from the store. Raises NoResults if its results are not stored yet.
-    experiments: the list above its picture, where it has one.
+    experiments: the list below it, where it has one.
     """
 
     place: int

@@ -24,8 +24,8 @@ register(
         text=(
             "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector "
             "appended. But the first thing that a transformer does with its input is to multiply it by a matrix. The "
-            "upper rows of that matrix meet only the word and the lower rows only the position, so the result is a "
-            "**sum** again: a mapped word plus a mapped position. Choose a split: in every output the dot "
+            "left columns of that matrix meet only the word and the right columns only the position, so the result is "
+            "a **sum** again: a mapped word plus a mapped position. Choose a split: in every output the dot "
             "(concatenated) lies where the second bar ends (added).\n\n"
             "What a concatenation does decide is how many dimensions each part may use. Nor do the parts stay "
             "separate: every later matrix mixes them again, unless it has one block for the word, one for the "
@@ -41,7 +41,7 @@ register(
                 controls=(
                     Control(
                         field="split",
-                        label=f"Dimensions given to the position, out of {WIDTH}",
+                        label=f"Dimensions of the position, of {WIDTH}",
                         options=lambda: list(range(1, WIDTH)),
                     ),
                 ),

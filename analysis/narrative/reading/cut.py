@@ -32,9 +32,9 @@ register(
             "positions, erase from each position what lies outside them, and from each word what lies inside. Turn the "
             "space, and the sum **is** a concatenation.\n\nNothing is trained anew. The model still has to say how "
             "alike two sentences are, as people rate them. Choose how many directions positions keep. The grey dots "
-            "are the same cut along random directions. Next to nothing of the positions lies along these, so that the "
-            "model loses its positions; and it loses what its words have along them. On average it does even worse "
-            "than on the lower dashed line, where it has lost its positions alone."
+            "are the same cut along random directions, which hold next to nothing of the positions: the model loses "
+            "these, and a part of its words as well. On average it ends below the lower dashed line, where it has lost "
+            "its positions alone."
         ),
         documents=("000", "001", "003"),
         claims=("C10", "C11"),

@@ -4,13 +4,10 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, percent
-from analysis.figures.reading.order import DEPTHS
+from analysis.figures.reading.order import CAUSAL, DEPTHS, MASKED, published_pairs
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
-from analysis.literature import tables as published
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 
-TABLE = "haviv2022nopos|Table 1"
-MASKED_TABLE = "haviv2022nopos|Table 4"
 MOVED = "moved"
 """The name of the second picture."""
 MOVE = "Move the sentence"
@@ -33,12 +30,10 @@ def moved(head: int) -> str:
 
 def shuffled() -> str:
     """The published perplexities of causal and of masked models, with positions and without."""
-    parts = []
-    for table, kind in ((TABLE, "causal models"), (MASKED_TABLE, "masked ones")):
-        rows = published.load(table).scores
-        pairs = rows[rows.row.isin(("NoPos", "Learned"))].pivot(index="column", columns="row", values="value").dropna()
-        changes = join_names(f"from {fixed(row.Learned)} to {fixed(row.NoPos)}" for row in frames.rows(pairs))
-        parts.append(f"{direction(pairs.NoPos - pairs.Learned)} {changes} in {kind}")
+    parts, names = [], {CAUSAL: "causal models", MASKED: "masked ones"}
+    for kind, pairs in published_pairs().groupby("kind", sort=False):
+        changes = join_names(f"from {fixed(row.learned)} to {fixed(row.without)}" for row in frames.rows(pairs))
+        parts.append(f"{direction(pairs.without - pairs.learned)} {changes} in {names[str(kind)]}")
     return (
         "Haviv et al. (2022) trained models with and without learned positions. They report the perplexity: among how "
         f"many equally likely words a model seems to choose. Without positions it {', and '.join(parts)}. Each "

@@ -6,13 +6,20 @@ from analysis.figures.reading.saving import EXTRA
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 
+MATCHED = (
+    "On the page Experiments, encoders with narrower words have wider feed-forward layers instead, to be of one size; "
+    "these do more arithmetic."
+)
+"""The reason why another page counts more arithmetic for narrower words."""
+
 
 def says(values: Values) -> str:
-    """The sentence of the answer on costs, with what says it more exactly. Raises NoResults where it is not stored."""
+    """The sentence of the answer on costs, with that on our own encoders. Raises NoResults where it is not stored."""
     step = next((step for step in answer() if step.name == "cost"), None)
     if step is None:
         raise NoResults("No costs are stored yet. Run: python -m analysis measure costs --help")
-    return sentences(step.sentence, *step.further.splitlines())
+    # The parameters of the real model stand in the picture.
+    return sentences(step.sentence, *step.further.splitlines()[1:], MATCHED)
 
 
 register(
@@ -22,10 +29,10 @@ register(
         title="What one shared matrix saves",
         text=(
             "Answers on Stack Exchange say what concatenating costs: it takes dimensions away from words, or it makes "
-            "the whole model wider. Narrower words cost no arithmetic in the layers. What a wider model costs "
-            "can be computed.\n\nA layer multiplies by matrices that are as high and as wide as the model. Give "
-            "positions p dimensions beside the d of words, and every matrix grows **in both directions**: its "
-            "arithmetic grows by "
+            "the whole model wider. In a model of one width, narrower words change no arithmetic in the layers. What a "
+            "wider model costs can be computed.\n\nA layer multiplies by matrices that are as high and as wide as the "
+            "model. Give positions p dimensions beside the d of words, and every matrix grows **in both directions**: "
+            "its arithmetic grows by "
             "(1 + p/d)² − 1. Parameters grow less, since the table of words stays and that of positions shrinks. "
             "Choose how many dimensions positions get."
         ),
@@ -34,9 +41,7 @@ register(
         pictures=(
             Picture(
                 figure="reading_saving",
-                controls=(
-                    Control(field="extra", label="Dimensions for positions, beside the words'", options=lambda: EXTRA),
-                ),
+                controls=(Control(field="extra", label="Dimensions for positions", options=lambda: EXTRA),),
             ),
         ),
         says=says,

@@ -64,9 +64,9 @@ register(
             "what they cost.\n\nFor that we split the claims, guesses and doubts of five documents into statements "
             "that say one thing. For each a written rule turns measurements into a verdict: **supported**, "
             "**contradicted**, **mixed** where good evidence conflicts, or **open**, with the experiment that would "
-            "decide it. The list names open ones that bear on the answer, each with its experiment. The bars count the "
-            "verdicts on every statement: choose one to see which questions have most of it. Under *Claims*, in the "
-            "menu, each statement stands with its evidence."
+            "decide it. The bars count the verdicts on every statement: choose one to see which questions have most of "
+            "it. The cards below name open statements that bear on the answer, each with its experiment. Under "
+            "*Claims*, in the menu, each statement stands with its evidence."
         ),
         documents=("000", "001", "002", "003", "004"),
         pictures=(

@@ -141,7 +141,7 @@ def _more_seeds(steps: Sequence[Judgement | None]) -> str:
     first, *others = [one.seeds or 0 for one in steps if one is not None]
     if not all(seeds > first for seeds in others):
         return ""
-    return f" Steps 2 and 3 are of {others[-1]} new seeds, which stand beside the {first} that the bars show."
+    return f" Steps 2 and 3 are of {others[-1]} new seeds (◇ in the picture; its bars show the {first} of step 1)."
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.ablation.variants import title
 from analysis.core.colours import verdict_variables
 from analysis.figures.claims.board import TOUR, ClaimsBoard, details
-from analysis.figures.reading.told import OF_THE_STEP
+from analysis.figures.reading.told import IN_MORE_PLACES
 from analysis.links import VIEWS, Value
 from analysis.moved_links import moved
 from analysis.narrative.answer.cards import front_page
@@ -33,7 +33,7 @@ WAYS, CURVE = "C34", "C10"
 def _picture(claim: str, *, dark: bool) -> dict[str, str]:
     """The picture of Home that belongs to a claim as HTML, under `ways` or `curve`; nothing for other claims."""
     if claim == WAYS:
-        names = {title(variant) for variant in OF_THE_STEP}
+        names = {title(variant) for variant in IN_MORE_PLACES}
         return {"ways": styled(ways_table([way for way in front_page().ways if way.name in names and not way.recipe]))}
     curve = next((card.curve for card in front_page().cards if card.curve), None) if claim == CURVE else None
     return {"curve": styled(dose_curve(curve, dark=dark))} if curve else {}

@@ -37,7 +37,10 @@ export default function ({ data, parentElement: root, setStateValue }) {
     for (const svg of panels.children) svg.style.width = `${scale * svg.viewBox.baseVal.width}px`;
     figure.dataset.at = slider.value;
   };
-  slider.oninput = draw;
+  slider.oninput = () => {
+    figure.classList.add("moved"); // the hint beside the slider has done its work
+    draw();
+  };
   slider.onchange = () => +slider.value !== at && setStateValue("at", +slider.value);
   draw();
   // The heading takes the lines of the longest one, so that the picture stays where it is while the slider moves.
