@@ -13,17 +13,21 @@ from judged import statement
 
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import deciding, stored
+from analysis.claims.statements import rows as readings
 from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
 from analysis.figures.claims.size import FORMS, PRINTED, size
-from analysis.figures.claims.strip import TURNED, decided_at, strip
+from analysis.figures.claims.strip import SEVERAL, TURNED, decided_at, strip
 from analysis.narrative.reading import ordered as tour_steps
 from analysis.rules import encoder_rules
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
+AGAINST = deciding.AGAINST
+TOLD_AS_OTHERS = ("share of sampled words that no position moves so",)
+"""Units whose number counts what does not happen and is printed as what does."""
 DIGITS = {after: before for before, after in SUPERSCRIPT.items()}
 LONGEST_UNIT = 44
 """Letters that fit beside a strip, in two lines."""
@@ -73,6 +77,8 @@ def test_number_side_and_verdict_of_every_statement_are_the_stored_ones(claims) 
         if row.id in TURNED:
             row = row._replace(effect=-row.effect)
         shown = number_of(one["number"])
+        if row.unit in TOLD_AS_OTHERS:
+            shown = 1 - shown
         rounding = 0.0051 if abs(row.effect) >= 0.095 else 0.00051
         assert shown == pytest.approx(row.effect, rel=0.06, abs=rounding), row.id
         assert math.copysign(1, shown) == math.copysign(1, row.effect) or abs(row.effect) < rounding, row.id
@@ -249,7 +255,8 @@ def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> No
             continue
         decimals.setdefault(printed.short_unit, set()).add(len(printed.rounded.partition(".")[2]))
         scale = 100 if printed.number.endswith(("%", "points")) else 1
-        assert number_of(printed.rounded) == pytest.approx(scale * one.effect, abs=0.051 if scale == 100 else 0.0501)
+        effect = 1 - one.effect if one.unit in TOLD_AS_OTHERS else one.effect
+        assert number_of(printed.rounded) == pytest.approx(scale * effect, abs=0.051 if scale == 100 else 0.0501)
         assert len(printed.short_unit) <= LONGEST_IN_ROW, "it has two lines of its row"
     assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
     assert {"nats of loss", "% more arithmetic", "× the steps", "points of words' energy"} <= decimals.keys()
@@ -272,6 +279,7 @@ def test_the_line_beside_the_number_is_the_stored_bound() -> None:
     for one in (one for one in stored.statements() if one.effect is not None and size(one).line):
         bounds = {abs(bound) for bound in (one.lower, one.upper) if bound is not None}
         shown = abs(number_of(size(one).line.removeprefix("±")))
+        shown = 1 - shown if one.unit in TOLD_AS_OTHERS else shown
         assert any(shown == pytest.approx(bound, rel=1e-6) for bound in bounds), (one.id, size(one))
         lines += 1
     assert lines > 60
@@ -281,6 +289,30 @@ def test_the_tally_of_a_question_is_the_sum_of_its_claims() -> None:
     for group in board().content["groups"]:
         pairs = [claim["sides"].split(" : ") for claim in group["claims"] if claim["sides"]]
         assert group["sides"] == " : ".join(str(sum(map(int, side))) for side in zip(*pairs, strict=True))
+
+
+def test_a_claim_that_two_measures_divide_says_which_is_true() -> None:
+    """Of C34 the final losses hold and the speed of learning fails; a claim that one measure divides says none."""
+    said = {claim["id"]: claim["decided"] for group in board().content["groups"] for claim in group["claims"]}
+    assert said["C34"].startswith("Final loss: true. Speed of learning word order: false (C34o), so as it is worded")
+    for heading in stored.headings():
+        whole = [one for one in heading.parts if not one.aside and not one.part]
+        sides = {side: {one.kind for one in whole if deciding.bearing(one) == side} for side in (deciding.FOR, AGAINST)}
+        if sides[deciding.FOR] & sides[AGAINST]:
+            assert ": true. " not in said[heading.id], heading.id
+
+
+def test_an_interval_stands_in_the_form_of_its_number(claims) -> None:
+    shown = {one["id"]: one for claim in claims for one in claim["statements"]}
+    for one in stored.statements():
+        if one.effect is not None and one.low is not None and one.high is not None:
+            ends = shown[one.id]["interval"].removeprefix("95 % interval ").split(" to ")
+            assert len(ends) == 2, one.id
+            signs = (-1 if one.id in TURNED else 1) * one.low, (-1 if one.id in TURNED else 1) * one.high
+            rounding = 0.0051 if max(map(abs, signs)) >= 0.095 else 0.00051
+            assert sorted(map(number_of, ends)) == pytest.approx(sorted(signs), rel=0.06, abs=rounding), one.id
+        else:
+            assert not shown[one.id]["interval"], one.id
 
 
 def test_a_rows_tally_counts_its_statements_for_and_against(claims) -> None:
@@ -299,7 +331,12 @@ def test_a_verdict_is_said_in_the_words_that_its_rules_wrote_beforehand() -> Non
         for one in claim["statements"]
     }
     for one in stored.statements():
-        assert shown[one.id] == ("" if one.verdict == OPEN else one.answer or one.sentence)
+        if one.verdict != OPEN and not one.answer and one.kind in SEVERAL and len(one.readings) > 1:
+            assert shown[one.id].startswith(f"{readings.tally(one.readings)}. "), one.id
+            source = shown[one.id].removesuffix(".").rpartition(": ")[2]
+            assert one.effect in [reading.value for reading in one.readings if source in reading.source], one.id
+        else:
+            assert shown[one.id] == ("" if one.verdict == OPEN else one.answer or one.sentence)
     assert "makes order be learned after 0.76 times as many steps" in shown["C34o"]
 
 

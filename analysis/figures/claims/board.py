@@ -8,11 +8,12 @@ from datetime import date
 from typing import Any
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import COMPARED_WITH, MIXED, OPEN, Change, Document, Judgement
+from analysis.claims.statements.base import COMPARED_WITH, FAILS, HOLDS, MIXED, OPEN, Change, Document, Judgement
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
+from analysis.claims.statements.rows import tally
 from analysis.claims.statements.stored import Heading
-from analysis.core.formatting import join_names, plural, significant, uncapitalised, with_interval
+from analysis.core.formatting import capitalised, join_names, plural, significant, uncapitalised, with_interval
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, as_told, strip
 from analysis.store import read
@@ -40,6 +41,9 @@ GROUPS = {
     OPEN: "Claims of which nothing is decided yet",
 }
 """The standing of a claim -> the heading of its group."""
+CLEAREST = "Clearest"
+NEAREST = {HOLDS: "Closest to the line", FAILS: "Clearest failure", OPEN: "Furthest from holding"}
+"""The standing of the reading that a verdict hangs on -> words before its name."""
 EVIDENCE = {
     "trainings": "Our own trainings decide",
     "command": "Open, and one command away",
@@ -48,6 +52,12 @@ EVIDENCE = {
 """The kinds of statements that claims can be narrowed to: the value in the link, and its name."""
 
 
+MEASURES = {
+    "final_loss": "final loss",
+    "steps_to_leave": "speed of learning word order",
+    "loss_4x": "loss on texts of four times the length",
+}
+"""Kinds of statements whose measure has a name in a claim's first sentence."""
 TOUR = {"C10d": "cut"}
 """Statements whose curve a step of the tour shows -> the step."""
 
@@ -78,7 +88,7 @@ def board() -> ClaimsBoard:
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
         "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open. 5 : 1 counts what speaks for the claim and against it; "
-        "⇄ says the opposite of its claim, a small square takes no side.",
+        "⇄ says the opposite of its claim, a small square takes no side. Every strip has a scale of its own.",
         "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
         "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
         "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
@@ -153,6 +163,21 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
     }
 
 
+def _by_measure(heading: Heading) -> str:
+    """The measures by which a claim holds, and those by which it fails; "" where one measure says both.
+
+    Statements that stand for a part of the claim alone, and those that take no side, say nothing on the whole of it.
+    """
+    whole = [part for part in heading.parts if not part.aside and not part.part and bearing(part) in (FOR, AGAINST)]
+    holding, failing = ([part for part in whole if bearing(part) == side] for side in (FOR, AGAINST))
+    kinds = [{part.kind for part in parts} for parts in (holding, failing)]
+    if not all(kinds) or kinds[0] & kinds[1] or not kinds[0] | kinds[1] <= MEASURES.keys():
+        return ""
+    true, false = (join_names(sorted(MEASURES[kind] for kind in found)) for found in kinds)
+    ids = join_names([part.id for part in failing])
+    return f"{capitalised(true)}: true. {capitalised(false)}: false ({ids}), so as it is worded the claim fails."
+
+
 def _decided(heading: Heading, quoted: Set[str]) -> str:
     """The statement that decides a claim and, where it falls, those of it stand that the first page rests on."""
     (decides,) = [part for part in heading.parts if part.decides]
@@ -162,6 +187,7 @@ def _decided(heading: Heading, quoted: Set[str]) -> str:
         FOR: "Nothing that is decided speaks against it.",
         OPEN: "Nothing about it is decided yet.",
     }[bearing(decides)]
+    words = _by_measure(heading) or words
     standing = [part.id for part in heading.parts if part.id in quoted and bearing(part) == FOR]
     if standing and bearing(decides) == AGAINST:
         verb, says = ("stands", "says") if len(standing) == 1 else ("stand", "say")
@@ -172,6 +198,12 @@ def _decided(heading: Heading, quoted: Set[str]) -> str:
             f" {plural(aside, 'statement')} of it take{'s' if aside == 1 else ''} no side; {sides} counts the others."
         )
     return words
+
+
+def most_often() -> str:
+    """The standing that most claims have, in words: `a claim holds in some of its statements and fails in others`."""
+    counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
+    return STANDINGS[max(STANDINGS, key=lambda side: counts[side])][0]
 
 
 def standings() -> str:
@@ -209,7 +241,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "decides": part.decides,
         "quoted": quoted,
         "bearing": bearing(part),
-        "found": (part.answer or part.sentence) if part.verdict != OPEN else "",
+        "found": _found(part),
         # Numbers alone say little without the statement that they decide.
         "plain": bool(part.answer),
         "number": printed.number,
@@ -218,6 +250,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "readings": _readings(part),
         "unit": printed.unit,
         "sides": _compared_sides(part),
+        "interval": f"95 % interval {printed.interval}" if printed.interval else "",
         "line": printed.line_in_words,
         "tour": TOUR.get(part.id, ""),
         "held": held,
@@ -226,6 +259,20 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "evidence": [key for key, holds in kinds.items() if holds],
         "behind": _behind(part),
     }
+
+
+def _found(part: Judgement) -> str:
+    """What was found in plain words; of several readings those that hold, and which is nearest to deciding otherwise.
+
+    Its number, interval and line stand beside the strip.
+    """
+    if part.verdict == OPEN:
+        return ""
+    deciding = next((reading for reading in part.readings if reading.value == part.effect), None)
+    if part.answer or part.kind not in SEVERAL or len(part.readings) < 2 or deciding is None:
+        return part.answer or part.sentence
+    name = CLEAREST if part.quantifier == "some" else NEAREST.get(deciding.standing, NEAREST[OPEN])
+    return f"{tally(part.readings)}. {name}: {deciding.source}."
 
 
 def _compared_sides(part: Judgement) -> str:

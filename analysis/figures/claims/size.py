@@ -31,6 +31,11 @@ def _signed(value: float) -> str:
     return signed(value, 2 if abs(value) >= 0.095 else 3 if abs(value) >= 0.0095 else 4)
 
 
+def _percent_of_others(value: float) -> str:
+    """A share that counts what does not happen, told as the share of what does: 1.0 % moved for 99.0 % not moved."""
+    return _percent(1 - value)
+
+
 def _times(value: float) -> str:
     return f"{significant(value)} ×"
 
@@ -41,7 +46,8 @@ class PrintedSize:
 
     line: the bound of the values that support the statement, in the number's own form; empty where there is none.
     rounded: the number without its unit, for a column in which all numbers of one unit have as many decimals.
-    row_unit: the few words for what it is a number of that a row has room for.
+    row_unit: the few words for what it is a number of that a row has room for. interval: `−0.28 to −0.23`, in the
+    number's own form; empty where it has none.
     """
 
     number: str
@@ -49,6 +55,7 @@ class PrintedSize:
     line: str = ""
     rounded: str = ""
     row_unit: str = ""
+    interval: str = ""
 
     @property
     def line_in_words(self) -> str:
@@ -146,7 +153,7 @@ FORMS: dict[str, tuple[Form, str, str]] = {
         "of states, more than whole words",
         "of states' variation",
     ),
-    "share of sampled words that no position moves so": (_percent, "of words are not moved", "of words not moved"),
+    "share of sampled words that no position moves so": (_percent_of_others, "of words are moved", "of words moved"),
     "accuracy": (_percent, "read correctly", "read correctly"),
     "accuracy gained at the best deeper layer": (_points, "of accuracy", "of accuracy"),
     "error, of the distance of two words": (_plain, "of two words' distance", "of two words' distance"),
@@ -194,7 +201,9 @@ def size(judgement: Judgement) -> PrintedSize:
     form, unit, row_unit = FORMS.get(judgement.unit, (_plain, judgement.unit, judgement.unit))
     rounded = _rounded(judgement.effect, form, unit)
     unit, row_unit = KINDS.get(judgement.kind, (unit, row_unit))
-    return PrintedSize(form(judgement.effect), unit, _line(judgement, form), rounded, row_unit)
+    ends = [end for end in (judgement.low, judgement.high) if end is not None]
+    interval = " to ".join(map(form, ends)) if len(ends) == 2 else ""
+    return PrintedSize(form(judgement.effect), unit, _line(judgement, form), rounded, row_unit, interval)
 
 
 def _rounded(value: float, form: Form, unit: str) -> str:
@@ -202,8 +211,8 @@ def _rounded(value: float, form: Form, unit: str) -> str:
 
     A tiny one has its power of ten.
     """
-    if form is _percent:
-        return fixed(100 * value, 1)
+    if form in (_percent, _percent_of_others):
+        return fixed(100 * (value if form is _percent else 1 - value), 1)
     if form is _points or unit.startswith("points"):
         return signed_or_zero(100 * value if form is _points else value, 1)
     if form is _signed:
@@ -216,6 +225,6 @@ def _line(judgement: Judgement, form: Form) -> str:
     if judgement.lower is not None and judgement.upper is not None:
         return "±" + ZEROS.sub(r"\1", form(judgement.upper)).lstrip("+")
     bound = judgement.upper if judgement.lower is None else judgement.lower
-    if not bound:
+    if not bound and form is not _percent_of_others:
         return "" if bound is None else "0"
     return ZEROS.sub(r"\1", form(bound))

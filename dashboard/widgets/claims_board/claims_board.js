@@ -34,6 +34,9 @@ function strip(statement) {
 
 const unmeasured = () => make("span", { class: "val none" }, "not measured yet");
 
+// No line ends before a number.
+const bound = (text) => text.replace(/\b(at|to|by|of) (?=[−+±]?\d)/g, "$1\u00a0");
+
 // The number and what it rests on.
 function printed(statement) {
   if (!statement.number) return unmeasured();
@@ -45,7 +48,7 @@ function printed(statement) {
 function columns(statement) {
   if (!statement.number) return unmeasured();
   return make("span", { class: "val cols", title: statement.place }, make("span", {}, statement.rounded), " ", make("span", { class: "bound" }, statement.short_unit), " ",
-    make("span", { class: "bound", title: statement.held || null }, statement.readings));
+    make("span", { class: "bound", title: statement.held || null }, statement.readings + (statement.held ? " hold" : "")));
 }
 
 // A supported statement with a plain sentence is told by that alone: the words of its rule lie behind the press. Of any
@@ -53,15 +56,15 @@ function columns(statement) {
 const retold = (statement) => Boolean(statement.found && statement.plain && statement.verdict === "supported");
 function sayings(statement) {
   const word = make("span", { class: "word" }, statement.verdict);
-  if (!statement.found) return [statement.text];
-  if (retold(statement)) return [make("div", {}, word, `: ${statement.found}`)];
-  return [statement.text, make("small", { class: "found" }, word, `: ${statement.found}`)];
+  if (!statement.found) return [bound(statement.text)];
+  if (retold(statement)) return [make("div", {}, word, `: ${bound(statement.found)}`)];
+  return [bound(statement.text), make("small", { class: "found" }, word, `: ${bound(statement.found)}`)];
 }
 
 // What an opened statement's number is of, and where the line of its strip lies.
 function measured(statement) {
   if (!statement.number) return null;
-  return make("span", { class: "unit" }, [statement.unit, statement.sides, statement.line].filter(Boolean).join("; "));
+  return make("span", { class: "unit" }, bound([statement.unit, statement.interval, statement.sides, statement.line].filter(Boolean).join("; ")));
 }
 
 // A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
@@ -167,7 +170,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const tinted = memory.state.statement || ordered[0]?.id;
     const scope = usual(claim.statements.map((one) => one.scope));
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
-    panel.append(make("p", { class: "decided" }, `${claim.lean}. ${claim.decided}${scoped}`));
+    const end = claim.decided.search(/ (The first page rests|\d+ statements? of it) /);
+    const [verdicts, more] = end < 0 ? [claim.decided, ""] : [claim.decided.slice(0, end), claim.decided.slice(end)];
+    panel.append(make("p", { class: "decided" }, make("b", {}, verdicts), `${more} ${claim.lean}.${scoped}`));
     const { ways, curve } = memory.picture[claim.id] ?? {};
     panel.insertAdjacentHTML("beforeend", ways ?? "");
     const beside = make("details", { class: "beside" });
@@ -317,7 +322,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     return button;
   }
 
-  $(".tally").replaceChildren(...Object.entries(board.counts).map(([word, number]) => {
+  const all = chip("verdict", "", "All");
+  all.className = "all";
+  $(".tally").replaceChildren(all, ...Object.entries(board.counts).map(([word, number]) => {
     const button = chip("verdict", word, `${SIGNS[word]} ${number} ${word}`);
     button.className = word;
     button.style.flex = `${Math.max(number, 8)} 1 0`;
