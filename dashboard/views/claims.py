@@ -34,7 +34,7 @@ for name, options in (
     ("evidence", board.content["evidence"]),
 ):
     pickers.fixed(name, ["", *options])
-pickers.fixed("by", ["question", "verdict"])
+pickers.fixed("by", ["question", "verdict", "hours"])
 first = pickers.fixed("rules", ["2", "1"]) == "1"
 values = pickers.done()
 claim = str(values["claim"])

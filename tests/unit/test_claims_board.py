@@ -302,6 +302,12 @@ def test_a_claim_that_two_measures_divide_says_which_is_true() -> None:
             assert ": true. " not in said[heading.id], heading.id
 
 
+def test_only_open_statements_have_hours_that_would_decide_them(claims) -> None:
+    shown = {one["id"]: one["hours"] for claim in claims for one in claim["statements"]}
+    assert shown == {one.id: one.hours if one.verdict == OPEN else None for one in stored.statements()}
+    assert any(hours is not None for hours in shown.values())
+
+
 def test_an_interval_stands_in_the_form_of_its_number(claims) -> None:
     shown = {one["id"]: one for claim in claims for one in claim["statements"]}
     for one in stored.statements():

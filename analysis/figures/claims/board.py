@@ -88,7 +88,7 @@ def board() -> ClaimsBoard:
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
         "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open. 5 : 1 counts what speaks for the claim and against it; "
-        "⇄ says the opposite of its claim, a small square takes no side. Every strip has a scale of its own.",
+        "⇄ says the opposite of its claim, a small square takes no side.",
         "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
         "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
         "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
@@ -235,6 +235,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "text": part.statement,
         "scope": f"{part.scope}, {plural(part.seeds, 'seed')}" if part.seeds else part.scope,
         "would_decide": part.would_decide,
+        "hours": part.hours if part.verdict == OPEN else None,
         "opposes": part.opposes,
         "aside": part.aside,
         "part": part.part,

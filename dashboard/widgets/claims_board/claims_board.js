@@ -251,8 +251,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   function row(claim) {
     // Under a filter the strip is that of a statement which matches it.
-    const byRank = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(other.number) - Boolean(one.number));
-    const typical = byRank.find(matches) ?? byRank[0];
+    const byRank = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(one.aside) - Boolean(other.aside) || Boolean(other.number) - Boolean(one.number));
+    const typical = (memory.state.by === "hours" && soonest(claim)) || (byRank.find(matches) ?? byRank[0]);
     const isOpen = memory.state.claim === claim.id;
     const line = make("button", { class: "g row", id: claim.id, "aria-expanded": String(isOpen), "aria-controls": isOpen ? `panel-${claim.id}` : null });
     const squares = make("span", { class: "sq", role: "img", "aria-label": claim.lean }, ...sided(inOrder(claim.statements)).map((statement) => {
@@ -262,7 +262,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     }));
     squares.querySelector(".outside")?.before(make("b"));
     line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
-      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), columns(typical));
+      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), memory.state.by === "hours" && soonest(claim) ? price(typical) : columns(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
       memory.beside = null;
@@ -282,7 +282,20 @@ export default function ({ data, parentElement: root, setStateValue }) {
     return null;
   }
 
+  // The open statement of a claim that the fewest hours would decide, among those that match.
+  function soonest(claim) {
+    return claim.statements.filter((one) => one.hours !== null && matches(one)).sort((one, other) => one.hours - other.hours)[0];
+  }
+
+  function price(statement) {
+    return make("span", { class: "val" }, `${statement.hours.toFixed(1)} hours`, make("span", { class: "bound" }, ` would decide ${statement.id}`));
+  }
+
   function groups() {
+    if (memory.state.by === "hours") {
+      const waiting = claims.filter(soonest).sort((one, other) => soonest(one).hours - soonest(other).hours);
+      return [{ title: "Open statements by the hours of one core that would decide them", claims: waiting }];
+    }
     if (memory.state.by !== "verdict") return board.groups;
     return Object.entries(board.standings).map(([standing, title]) => ({ title, claims: claims.filter((claim) => claim.standing === standing) }));
   }
@@ -333,7 +346,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   $(".document").replaceChildren(make("option", { value: "" }, "any"), ...Object.entries(board.documents).map(([key, title]) => make("option", { value: key }, `${key}: ${title}`)));
   $(".document").onchange = (event) => press({ document: event.target.value });
   $(".evidence").replaceChildren(...Object.entries(board.evidence).map(([key, text]) => chip("evidence", key, text)));
-  $(".by").replaceChildren(chip("by", "question", "By question", true), chip("by", "verdict", "By verdict", true));
+  $(".by").replaceChildren(chip("by", "question", "By question", true), chip("by", "verdict", "By verdict", true), chip("by", "hours", "By hours to decide", true));
   $(".find").oninput = (event) => {
     memory.find = event.target.value;
     redraw();
