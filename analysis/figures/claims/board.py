@@ -263,7 +263,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
 
 
 def _found(part: Judgement) -> str:
-    """What was found in plain words; of several readings those that hold, and which is nearest to deciding otherwise.
+    """The finding in plain words; of several readings those that hold, and the one that a verdict hangs on.
 
     Its number, interval and line stand beside the strip.
     """

@@ -17,7 +17,7 @@ MAP_SIDE = 330
 SMALL_HEIGHT = 166
 """Pixels of maps side by side below a large one, with their names."""
 NAMES_HEIGHT = 62
-"""Pixels of the three lines above a small map."""
+"""Pixels of the lines above a small map, at most four."""
 
 
 def token_map(
