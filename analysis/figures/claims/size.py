@@ -201,8 +201,8 @@ def size(judgement: Judgement) -> PrintedSize:
     form, unit, row_unit = FORMS.get(judgement.unit, (_plain, judgement.unit, judgement.unit))
     rounded = _rounded(judgement.effect, form, unit)
     unit, row_unit = KINDS.get(judgement.kind, (unit, row_unit))
-    ends = [end for end in (judgement.low, judgement.high) if end is not None]
-    interval = " to ".join(map(form, ends)) if len(ends) == 2 else ""
+    low, high = judgement.low, judgement.high
+    interval = "" if low is None or high is None else f"{form(low)} to {form(high)}"
     return PrintedSize(form(judgement.effect), unit, _line(judgement, form), rounded, row_unit, interval)
 
 
@@ -225,6 +225,8 @@ def _line(judgement: Judgement, form: Form) -> str:
     if judgement.lower is not None and judgement.upper is not None:
         return "±" + ZEROS.sub(r"\1", form(judgement.upper)).lstrip("+")
     bound = judgement.upper if judgement.lower is None else judgement.lower
+    if bound is None:
+        return ""
     if not bound and form is not _percent_of_others:
-        return "" if bound is None else "0"
+        return "0"
     return ZEROS.sub(r"\1", form(bound))

@@ -169,17 +169,17 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
     here = long[long.extra == extra]
-    written = {row.measure: f"{row.line}: {signed_percent(row.more, 1)}" for row in frames.rows(here)}
+    written = {row.measure: f"{row.line}:\n{signed_percent(row.more, 1)}" for row in frames.rows(here)}
     # The upper line's name stands left of it, the lower one's right of it.
-    at = long[long.extra == frame.extra.iloc[len(frame) * 5 // 8]]
+    at = {"arithmetic": frame.extra.iloc[len(frame) * 5 // 8], "parameters": frame.extra.iloc[len(frame) // 2]}
     sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (
         ("arithmetic", "right", -1),
         ("parameters", "left", 1),
     )
     names = [
-        alt.Chart(at[at.measure == measure].assign(written=written[measure]))
+        alt.Chart(long[(long.measure == measure) & (long.extra == at[measure])].assign(written=written[measure]))
         .encode(x=x, y=y, color=color, text="written:N")
-        .mark_text(dx=14 * sign, dy=6 * sign, align=align, fontSize=marks.PANEL_TITLE)
+        .mark_text(dx=14 * sign, dy=12 * sign - 4, align=align, fontSize=marks.PANEL_TITLE, lineBreak="\n")
         for measure, align, sign in sides
     ]
     base = alt.Chart(here).encode(x=x, y=y, color=color)
