@@ -2,15 +2,12 @@
 
 import io
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from analysis.ablation.glue.tasks import METRICS
 from analysis.core import settings
-from analysis.core.formatting import plural, signed
-from analysis.figures import marks
-from analysis.figures.drawing import Chart
+from analysis.core.formatting import plural
 from analysis.figures.experiments.board_rows import BASELINE
 from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
@@ -20,7 +17,7 @@ from analysis.imports.plan_process import plan_in_child
 from analysis.imports.rows import REQUIRED
 from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
-from dashboard.widgets import show
+from dashboard.widgets import import_example, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "import"
@@ -58,32 +55,6 @@ def show_templates() -> None:
                 on_click="ignore",
                 key=f"import.template.{name}",
             )
-
-
-def example_chart() -> Chart:
-    """The template's variants as Experiments would draw them: a dot a seed, their means, and the difference."""
-    rows = pd.read_csv(io.StringIO(EXAMPLE))
-    means = rows.groupby("variant", sort=False).value.mean()
-    own = next(name for name in means.index if name != BASELINE)
-    names = {BASELINE: f"{BASELINE} (yours, the baseline)", own: f"{own} (yours)"}
-    points = 100 * (means[own] - means[BASELINE])
-    task = f"{rows.task.iloc[0].upper()}, {rows.metric.iloc[0]}"
-    rows, theme = rows.assign(label=rows.variant.map(names)), show.theme()
-    x = marks.number(
-        alt.X, "value", task, form=".1%", ticks=4, domain=(rows.value.min() - 0.01, rows.value.max() + 0.01)
-    )
-    y = marks.rows_down("label", [*names.values()], grid=False)
-    of_means = pd.DataFrame({"label": [names[name] for name in means.index], "value": means.to_numpy()})
-    seeds = f"{plural(int(rows.groupby('variant').seed.nunique().min()), 'seed')} each"
-    return marks.panel(
-        *marks.row_plot(rows, x=x, y=y, theme=theme, ends=None, size=marks.SEED, opacity=0.6, color=theme.faint),
-        *marks.row_plot(of_means, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT, color=theme.ink),
-        theme=theme,
-        width=marks.HALF,
-        height=260,
-        title=f"{own}: {signed(points, 1)} points beside {BASELINE}",
-        below=[f"large: mean; small: {seeds}"],
-    )
 
 
 def show_forms() -> None:
@@ -181,7 +152,7 @@ with template, st.container(key="import.example"):
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with result:
     st.caption("What comes out: your rows beside ours, marked as yours")
-    st.altair_chart(example_chart(), width="stretch")
+    st.altair_chart(import_example.chart(EXAMPLE), width="stretch")
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():
