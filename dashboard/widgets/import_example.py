@@ -5,6 +5,7 @@ import io
 import altair as alt
 import pandas as pd
 
+from analysis.core import colours
 from analysis.core.formatting import plural, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart
@@ -28,7 +29,7 @@ def chart(template: str) -> Chart:
     of_means = pd.DataFrame({"label": [names[name] for name in means.index], "value": means.to_numpy()})
     seeds = f"{plural(int(rows.groupby('variant').seed.nunique().min()), 'seed')} each"
     return marks.panel(
-        *marks.row_plot(rows, x=x, y=y, theme=theme, ends=None, size=marks.SEED, opacity=0.6, color=theme.faint),
+        *marks.row_plot(rows, x=x, y=y, theme=theme, ends=None, size=marks.SEED, color=theme.colour(colours.SOFT)),
         *marks.row_plot(of_means, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT, color=theme.ink),
         theme=theme,
         width=marks.HALF,

@@ -212,12 +212,12 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words, by_chance = percent(found.words.value, 1), percent(found.words.baseline, 1)
-    others = f"words in {found.measured}: {in_words}\nrandom in {found.measured}: {by_chance}"
+    others = f"in {found.measured}:\n{in_words} of words,\nrandom {by_chance}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
              "dx": dx, "dy": dy, "name": name},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -32,
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -44,
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
