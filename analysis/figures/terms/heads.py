@@ -23,10 +23,10 @@ def leading_terms(table: pd.DataFrame) -> str:
     if defined.empty or table.shape[1] < 2:
         return ""
     lead = defined.idxmax(axis=1).value_counts()
-    labels = [term_label(str(term)) for term in lead.index]
+    labels, rest = [term_label(str(term)) for term in lead.index], lead.iloc[LEADS:].sum()
     parts = [f"{labels[0]} is the largest term in {lead.iloc[0]} of {len(table)} heads"]
     parts += [f"{label} in {count}" for label, count in zip(labels[1:LEADS], lead.iloc[1:LEADS], strict=True)]
-    return capitalised(", ".join(parts))
+    return capitalised(", ".join([*parts, f"others in {rest}"] if rest else parts))
 
 
 NUMBER = 36
