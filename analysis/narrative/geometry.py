@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import CONTRADICTED, Judgement
+from analysis.claims.statements.base import Judgement
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
@@ -130,11 +130,7 @@ def models_in_words(statement: Judgement, source: str) -> str:
         parts.append(f"{HOLDING[standing]} {place}")
     if not parts:
         return ""
-    enough = ""
-    if statement.quantifier == "some":
-        enough = " One model suffices for it."
-    elif statement.quantifier == "every" and statement.verdict == CONTRADICTED:
-        enough = " One failure contradicts it."
+    enough = " One model suffices for it." if statement.quantifier == "some" else ""
     return f"It {', '.join(parts)}.{enough}"
 
 
@@ -234,8 +230,8 @@ def read_back(model: str) -> CardAnswer:
     last = float(found.curves.layer.max())
     return CardAnswer(
         answer=answer,
-        numbers=f"word {percent(word)}, exact place {percent(place)}{by}; at the end {percent(last_word)} and "
-        f"{percent(last_place)}",
+        numbers=f"word {percent(word)}, exact place {percent(place)}{by}; after the last layer {percent(last_word)} "
+        f"and {percent(last_place)}",
         note=f"By chance the word would be right in {percent(chance[states.WORD])}, the place in "
         f"{percent(chance[states.EXACT], 1)}, and a place within 3 of it in {percent(chance[states.NEAR], 1)}.",
         curves=tuple(
@@ -264,7 +260,8 @@ def collisions(model: str) -> CardAnswer:
         places = ranges(set(map(int, lost.position)))
         at = "position" if lost.position.nunique() == 1 else "positions"
         are = "is" if count == 1 else "are"
-        numbers = f"{total - count} stay nearest to themselves everywhere; {count} {are} lost, at {at} {places}"
+        single = ", a single letter," if count == 1 and len(str(lost.word.iloc[0]).removeprefix("##")) == 1 else ""
+        numbers = f"{total - count} stay nearest to themselves everywhere; {count}{single} {are} lost, at {at} {places}"
     else:
         weakest = cases.iloc[0]
         numbers = f"the nearest to it, “{weakest.word}”, keeps {signed(float(weakest.margin))}"

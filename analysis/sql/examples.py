@@ -11,7 +11,7 @@ VIEWS = {
 
 EXAMPLES = {
     "Where position meets position": (
-        "SELECT layer, term, avg(share) AS share\nFROM term_stats\n"
+        'SELECT layer, term, avg(share) AS "share of the key-centred scores"\nFROM term_stats\n'
         "WHERE model = 'all-MiniLM-L6-v2' AND corpus = 'probe_set'\n"
         "  AND term IN ('word_to_word', 'word_to_position', 'position_to_word', 'position_to_position')\n"
         "GROUP BY ALL\nORDER BY ALL"

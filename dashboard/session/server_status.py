@@ -58,6 +58,10 @@ def results() -> tuple[int, float]:
     return len(cached.contents()), cached.bytes / MB
 
 
+SET = "environment"
+"""The source of a setting that somebody set."""
+
+
 def limits() -> pd.DataFrame:
     """Every setting, what is in force, whether the environment says so, and what it does; in letters for Markdown."""
     rows = []
@@ -68,7 +72,7 @@ def limits() -> pd.DataFrame:
             value = "set" if is_set else ""
         if setting.unlimited and value == "0" and name != "ADDEND_PROXIES":
             value = "no limit"
-        source = "environment" if is_set else "default"
+        source = SET if is_set else "default"
         rows.append(
             {"setting": name, "in force": value, "from": source, "what it does": setting.description.replace("`", "")}
         )

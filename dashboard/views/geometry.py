@@ -119,9 +119,9 @@ with wide:
     if part == "angles":
         pickers.slider(
             "dim",
-            "Dimensions of the random vectors",
+            f"Random vectors of other dimensions, from {min(filter(None, DIMENSIONS))} to {max(DIMENSIONS):,}",
             list(DIMENSIONS),
-            format_func=lambda dim: f"{dim}" if dim else "the model's",
+            format_func=lambda dim: f"{dim}" if dim else "as many as the model's",
         )
 values = pickers.done()
 show.copy_link(PAGE, values)

@@ -17,7 +17,7 @@ from analysis.imports.plan_process import plan_in_child
 from analysis.imports.rows import REQUIRED
 from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
-from dashboard.widgets import show
+from dashboard.widgets import import_example, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "import"
@@ -146,8 +146,13 @@ st.markdown(
     f"**{BASELINE}** (positions added once, at the input); your other variants are compared with it."
 )
 show_templates()
-with st.container(width=620, key="import.example"):
+template, result = st.columns(2, gap="large")
+with template, st.container(key="import.example"):
+    st.caption("What goes in: the template for scores")
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
+with result:
+    st.caption("What comes out: your rows beside ours, marked as yours")
+    st.altair_chart(import_example.chart(EXAMPLE), width="stretch")
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.core.formatting import plural
 from analysis.sql import contents
 from dashboard.session import live, server_status
 from dashboard.widgets import show
@@ -50,6 +51,13 @@ st.text(
 )
 
 st.header("Settings in force", anchor=False)
+limits = server_status.limits()
+changed = limits["from"] == server_status.SET
 # A table wraps long names; a grid cuts them off on a narrow screen.
-st.table(server_status.limits().set_index("setting"))
+if changed.any():
+    st.table(limits[changed].set_index("setting"))
+else:
+    st.caption("Every setting has its default.")
+with st.expander(f"{plural(int((~changed).sum()), 'setting')} at the default"):
+    st.table(limits[~changed].set_index("setting"))
 st.caption("How to set them: dashboard/hosting/README.md. /_stcore/health says whether the server is up.")

@@ -104,7 +104,8 @@ def draw(pickers: Pickers) -> None:
                 f"Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
                 "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell "
                 "says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
-                f"and its loss has no place on this axis. {STRENGTHS} {longer_texts(rows, needs)}"
+                "and its loss has no place on this axis. “Tied first”: the rules leave open which ends lowest. "
+                f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )
     with st.expander(

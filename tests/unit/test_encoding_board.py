@@ -165,6 +165,28 @@ def test_a_need_says_what_one_gives_up(store: Path, need: str) -> None:
     assert said.lower().index(first.lower()) < said.lower().index(second.lower())
 
 
+def test_those_that_the_rules_do_not_tell_from_the_lowest_are_tied_with_it(store: Path) -> None:
+    shown = rows()
+    tied = [row for row in shown if row.tied]
+    assert shown[0] in tied
+    assert len(tied) > 1
+    lowest = shown[0].loss
+    assert lowest is not None
+    for row in shown[1:]:
+        judged = row.loss is not None and row.loss.judged and not row.baseline
+        assert row.tied == (judged and (row.loss.low or 0.0) <= lowest.value), row.title
+
+
+def test_without_a_need_the_sentence_names_the_lowest_loss_of_each(store: Path) -> None:
+    shown = rows()
+    said = board.summary(shown, ())
+    for need in board.deciding_needs():
+        able = [row for row in shown if row.ticks[list(NEEDS).index(need)] and row.loss and row.loss.judged]
+        best = min(able, key=lambda row: row.loss.value if row.loss else math.inf)
+        assert f"“{best.title[0].lower()}{best.title[1:]}” (−" in said
+        assert (f"for “{NEEDS[need].title}” it is" in said) == (best.title != shown[0].title)
+
+
 def test_longer_texts_are_told_where_a_need_asks_for_them(store: Path) -> None:
     assert board.longer_texts(rows(), ()) == ""
     assert "In our causal models" in board.longer_texts(rows(("causal",)), ("causal",))

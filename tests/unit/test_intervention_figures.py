@@ -20,6 +20,7 @@ from transformers import BertForMaskedLM
 from analysis.core import default_model
 from analysis.core.errors import InterventionError, LinkError, NoResults, UnknownName
 from analysis.figures import FIGURES, drawing
+from analysis.figures.interventions.one_text import APART
 from analysis.links import VIEWS, link
 from analysis.links import parse as parse_link
 from analysis.measurements.interventions.corpus import ROTARY, STANDARD, intervene_corpus
@@ -113,6 +114,23 @@ def test_without_a_head_the_outcome_is_the_cosine() -> None:
     assert shown.frame().cosine.tolist() == made.cosine.tolist()
     assert "no head that predicts tokens" in shown.caption
     assert "zero positions" in shown.caption
+
+
+def test_a_turn_stands_beside_those_of_other_changes_over_a_corpus() -> None:
+    """Of the embedded model they are stored: the angle of the mean cosine; near one another one line has a name."""
+    made = InterventionRequest(model=default_model.NAME, text=TEXT, interventions=("zero_positions",)).run()
+    shown = figure("intervention_tokens", made)
+    effects = FIGURES["intervention_effects"].make({**VIEWS["inside"].defaults(), "model": default_model.NAME}).frame()
+    drift = effects[effects.outcome == "drift"].set_index("intervention").value
+    for spec in ("shuffle_positions:0", "scale_positions:0.5", "one_position:0"):
+        assert f"{np.degrees(np.arccos(1 - drift[spec])):.0f}° with " in shown.caption
+    datasets = drawing.panels(shown)[0].to_dict()["datasets"].values()
+    (turns,) = [sorted(row["turn"] for row in rows) for rows in datasets if set(rows[0]) == {"turn", "written"}]
+    assert len(turns) > 2, "the mean, what is unrelated, and a change over a corpus"
+    assert (np.diff(turns) >= APART).all()
+    assert not figure("intervention_tokens", intervene(loaded(), TEXT, None, ["zero_positions"])).caption.startswith(
+        "Over"
+    )
 
 
 @pytest.mark.parametrize("spec", ["zero_positions", "shuffle_positions:3", "shift_positions:0"])

@@ -96,12 +96,18 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
         above = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max()}
         most = max(leads.count(name) for name in leads)
         at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
-        scores, _, states = figure.finding.partition("; ")
+        scores, _, others_more = figure.finding.partition("; ")
         assert scores.endswith(f" at {at}")
+        assert bool(others_more) == (bool(above) and measure == "share")
+        states = str([panel.to_dict() for panel in panels(figure)])
         parts = {source: f"{100 * part:.0f} % {source}" for source, part in zip(SOURCES, run.carried[-1], strict=True)}
         largest = SOURCES[int(run.carried[-1].argmax())]
         assert {name for name, said in parts.items() if said in states} == {largest, "position"}
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
+        if others_more:
+            named = re.search(r"at (layers? [\d, and to]+) the others", others_more)
+            assert named is not None
+            assert _layers(named[1], len(leads)) == above
         more = re.search(r"all others together are more at (layers? [\d, and to]+), where (\w+ → \w+) is the", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
         if more:

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,20 @@ def test_the_table_is_that_of_every_layer_and_the_shares_are_the_figures() -> No
     alone = sent(values, made)
     assert alone["table"]["first"] == 2
     assert np.array(alone["table"]["values"], dtype=float).shape == (1, data["terms"], 12)
+
+
+def test_beside_one_text_the_same_head_stands_over_many_texts() -> None:
+    loaded = embedded_loaded()
+    values = {**VIEWS["inside"].defaults(), "text": TEXT, "layer": 0}
+    made, layers = (kind.of(values).run(loaded) for kind in (text_probe.TermsRequest, text_probe.LayersRequest))
+    many = sent(values, made, layers)["many"]
+    stored = FIGURES["terms_heads"].make(VIEWS["terms"].defaults() | {"layer": 0}).frame()
+    for index, part in enumerate(sent(values, made, layers)["parts"][:4]):
+        column = stored[stored.term == part["name"]].sort_values("head")
+        np.testing.assert_allclose(many["values"][0][index], column.share, atol=1e-3)
+        assert many["texts"] == column.texts.iloc[0]
+    unknown = replace(made, provenance=replace(made.provenance, revision="another"))
+    assert sent(values, unknown, layers)["many"] is None
 
 
 def test_without_a_head_the_one_that_goes_most_by_the_term_is_shown() -> None:

@@ -558,10 +558,25 @@ def test_a_chart_is_of_the_columns_asked_for(world):
     assert made.frame().c.tolist() == [0, 2, 4]
 
 
+SHARE = "share of the key-centred scores"
+"""The column of numbers of the first example."""
+
+
 def test_a_chart_finds_its_columns_by_itself(world):
     made = built()
-    assert drawn_columns(made) == ("layer", "share", ""), "lines are named at their ends"
-    assert drawn_columns(built(mark="point")) == ("layer", "share", "term")
+    assert drawn_columns(made) == ("layer", SHARE, ""), "lines are named at their ends"
+    assert drawn_columns(built(mark="point")) == ("layer", SHARE, "term")
+
+
+def test_the_heading_of_a_few_lines_names_the_highest_at_both_ends(world):
+    frame = built().frame()
+    for layer in (frame.layer.min(), frame.layer.max()):
+        top = frame[frame.layer == layer].set_index("term")[SHARE]
+        assert f"layer {layer}, {term_label(str(top.idxmax()))}" in built().finding
+        assert f"({top.max():.2g})" in built().finding
+    flat = built(query="SELECT i AS x, 'line ' || j AS line, j AS y FROM range(5) a(i), range(3) b(j)")
+    assert flat.finding == "Line 2 is the highest at both ends of x: 2 and 2"
+    assert not built(mark="bar").finding
 
 
 @pytest.mark.parametrize(
@@ -622,8 +637,8 @@ def drawn_columns(made):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"x": "nope"}, "The result has no column 'nope' for x; it has: layer, term, share."),
-        ({"y": "term"}, "The column 'term' holds no numbers; y can be: layer, share."),
+        ({"x": "nope"}, "The result has no column 'nope' for x; it has: layer, term, " + SHARE + "."),
+        ({"y": "term"}, "The column 'term' holds no numbers; y can be: layer, " + SHARE + "."),
         ({"mark": "pie"}, "There is no chart of the kind 'pie'; there are: line, point, bar."),
         ({"query": "SELECT 'a' AS a"}, "no column of numbers"),
         ({"query": "SELECT 1 AS a WHERE false"}, "nothing to draw"),
@@ -658,7 +673,7 @@ def test_terms_have_the_colours_of_look_inside_and_other_names_those_of_series(w
         (panel,) = built(mark="point").draw(theme)
         scale = panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]
         assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
-            term: theme.colour(COLOURS[term_label(term)]) for term in FOUR
+            term_label(term): theme.colour(COLOURS[term_label(term)]) for term in FOUR
         }
         (panel,) = built(query="SELECT range % 3 AS x, 'v' || range % 2 AS v, range AS y FROM range(6)").draw(theme)
         assert theme.colour(of_term("position")) not in json.dumps(panel.to_dict())

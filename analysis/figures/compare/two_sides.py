@@ -39,6 +39,8 @@ SIDES = ("left", "right")
 PALE = 4
 """Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
+NARROW = 290
+"""Pixels of a map's side, of which four may stand in a row: their scales of colours are short."""
 MOST_OF_A_MAP = 0.5
 """The share of a map's squared scores from which one cell leaves the rest of the map nearly empty."""
 
@@ -373,6 +375,13 @@ def far_apart(params: CompareParameters, pair: Pair) -> bool:
     return _differ_much([_largest(view.terms[params.term]) for view in views])
 
 
+def shows_two(params: CompareParameters, pair: Pair) -> bool:
+    """True where the two maps of a term are drawn without that of their difference."""
+    _, views = _viewed(params, pair)
+    left, right = (view.terms[params.term] for view in views)
+    return left.shape != right.shape or _pale(params, [_largest(left), _largest(right)])
+
+
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
@@ -439,7 +448,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
-                values, labels, limits[name], theme, title=titles[name], legend=own_scales or not index,
+                values, labels, limits[name], theme, title=titles[name], legend=own_scales or not index, side=NARROW,
                 value="score, own scale" if own_scales else "score, one scale for all",
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
@@ -493,7 +502,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"Two maps of attention. {text}.",
         draw=lambda theme: [
-            pattern_map(values, labels, theme, 1.0, title=f"{side}: {place}", legend=side == SIDES[0])
+            pattern_map(values, labels, theme, 1.0, title=f"{side}: {place}", legend=side == SIDES[0], side=NARROW)
             for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)
         ],
         columns=2,

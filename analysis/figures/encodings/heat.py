@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import frames
-from analysis.core.formatting import join_names, percent, sentences, significant
+from analysis.core.formatting import capitalised, join_names, percent, sentences, significant
 from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -46,7 +46,7 @@ def heat(params: EncodingPairParameters) -> Figure:
         finding=_finding(shown),
         frame=frame,
         caption=sentences(
-            "Each map has its own colour scale, symmetric about zero; the usual value is the median of the sizes.",
+            "Each map has its own colour scale, symmetric about zero.",
             "; ".join(f"{entry.title}: {_columns_in_words(entry)}" for entry in shown) + ".",
             _large(shown),
             *(_clipping(entry, *scale) for entry, scale in zip(shown, scales, strict=True)),
@@ -173,8 +173,8 @@ def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
 
 
 def _finding(shown: Sequence[SizedEncoding]) -> str:
-    """A clause on each table: its large rows, or how far its largest value is from the usual one."""
-    return "; ".join(f"{entry.title}: {_stands_out(entry)}" for entry in shown)
+    """A clause on each table: its large rows, or how far its largest value is from the median of the sizes."""
+    return capitalised("; ".join(f"in {entry.title}, {_stands_out(entry)}" for entry in shown))
 
 
 def _stands_out(entry: SizedEncoding) -> str:
@@ -186,7 +186,7 @@ def _stands_out(entry: SizedEncoding) -> str:
     if not median:
         return f"half of the values are 0, the largest is {_largest(entry)}"
     times = float(np.nanmax(table)) / median
-    ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the usual one"
+    ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the median size"
     rows = large_rows(entry)
     if not rows:
         return f"no value exceeds {ratio}"

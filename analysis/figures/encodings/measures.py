@@ -189,7 +189,8 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
             "to use an encoding that lies at the left.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
-            "Bold and in black: the encodings that are picked.",
+            "Bold and in black: the encodings that are picked. Encodings that a model has yet to train are drawn where "
+            "they are picked; the table below has all.",
             *_about(entries, DRAWN),
         ),
         draw=lambda theme: [_dots(table, (params.encoding, params.other), params.shift, theme)],
@@ -382,9 +383,10 @@ def _picked(selected: Sequence[str]) -> list[str]:
 def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme) -> Chart:
     """A row an encoding, named once, and a column a measure, on an axis of its own from 0 to 1.
 
-    The picked encodings are black, and those that are random here hollow.
+    The picked encodings are black. Those that are random here are drawn where one is picked, and hollow.
     """
     rows = _shown_rows(table, list(DRAWN))
+    rows = rows[~rows.untrained | rows.encoding.isin(selected)]
     names = rows.drop_duplicates("encoding")
     labels, y, titles, height = marks.grouped_rows(names.title.tolist(), names.group.tolist(), theme, LABEL, marks.ROW)
     start = {name: column * PITCH for column, name in enumerate(DRAWN)}
@@ -395,6 +397,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
         at=lambda rows: rows.start + rows.value,
         end=lambda rows: rows.start + 1,
         chance=lambda rows: rows.start + rows.measure.map(CHANCE),
+        written=rows.meaning.where(np.isfinite(rows.value), rows.text),
     )
     # Both are soft but for the picked ones, so that these can be found.
     rows["hue"] = rows.bold.map({True: theme.ink, False: theme.colour(colours.SOFT)})
@@ -408,7 +411,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     x["axis"]["labelExpr"] = _end_words(start)
     x["axis"]["domain"] = x["axis"]["ticks"] = x["axis"]["labelOverlap"] = False
     columns = [
-        *("title", "label", "at", "start", "end", "chance", "value", "meaning", "short", "text", "hue"),
+        *("title", "label", "at", "start", "end", "chance", "value", "meaning", "short", "written", "hue"),
         *("bold", "length", "dim"),
     ]
     base = alt.Chart(rows[columns])
@@ -429,7 +432,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     numbers = base.mark_text(
         align="left", dx=8, fontSize=marks.TEXT, fontWeight=alt.expr("datum.bold ? 'bold' : 'normal'")
     )
-    layers.append(numbers.encode(x=marks.same_axis(x, "end"), y=y, text="text:N", color=hue))
+    layers.append(numbers.encode(x=marks.same_axis(x, "end"), y=y, text="written:N", color=hue))
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=height)
 
 

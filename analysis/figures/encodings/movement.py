@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.core.formatting import capitalised, percent, sentences
+from analysis.core.formatting import join_names, percent, sentences
 from analysis.encodings import measures
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -115,16 +115,14 @@ def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
 
 
 def _finding(shown: Sequence[SizedEncoding], movements: Sequence[measures.Movement]) -> str:
-    """The share of each encoding's columns that hardly vary, which those that are added leave to the words."""
+    """The share of each encoding's columns that hardly vary from position to position."""
     still = [
         (entry, percent(1 - _columns_with_most(moved) / entry.dim))
         for entry, moved in zip(shown, movements, strict=True)
         if moved.sd.any()
     ]
-    if still and all(entry.encoding.enters == "added" for entry, _ in still):
-        first, *others = [f"adding {entry.title} leaves {share}" for entry, share in still]
-        return "; ".join([f"{capitalised(first)} of the dimensions nearly to the words", *others])
-    return "; ".join(f"{share} of the {entry.column}s of {entry.title} hardly vary" for entry, share in still)
+    said = [f"{share} of the {entry.column}s of {entry.title}" for entry, share in still]
+    return f"{join_names(said)} hardly change with position" if said else ""
 
 
 def _columns_with_most(moved: measures.Movement) -> int:

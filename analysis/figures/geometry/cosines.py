@@ -71,15 +71,10 @@ def cosines(params: CosineParameters) -> Figure:
     )
 
 
-FINE = 8
-"""The points at which the exact distribution is drawn in each bin of the model's."""
-
-
 def random_shares(width: float, dim: int) -> pd.DataFrame:
-    """The exact share of random pairs in a bin of this width around each of many cosines."""
-    fine = np.linspace(-1, 1, round(FINE * 2 / width) + 1)
-    within = np.convolve(cosine_shares(fine, dim), np.ones(FINE), "valid")
-    return pd.DataFrame({"along": fine[FINE // 2 : -(FINE // 2)], "value": within})
+    """The exact share of random pairs in each bin of this width, by the middle of the bin."""
+    edges = np.linspace(-1, 1, round(2 / width) + 1)
+    return pd.DataFrame({"along": (edges[1:] + edges[:-1]) / 2, "value": cosine_shares(edges, dim)})
 
 
 def mean_cosines(model: str) -> dict[str, float]:
@@ -95,15 +90,10 @@ def _angle(model: str, dim: int, means: dict[str, float]) -> str:
         return ""
     own, random = means["word_position"], expected_abs_cosine(dim)
     nearer = "nearer to" if own < random else "farther from"
+    stand = f"Words and positions stand {nearer} right angles than random vectors of {dim} dimensions"
     if CENTRED in means:
-        return (
-            f"Less their means, words and positions have a mean absolute cosine of {means[CENTRED]:.3f} instead of "
-            f"{own:.3f}; random vectors of {dim} dimensions have {random:.3f}"
-        )
-    return (
-        f"Words and positions of {readable(model)} stand {nearer} right angles than random vectors of {dim} dimensions "
-        f"(mean absolute cosine {own:.3f} against {random:.3f})"
-    )
+        return f"{stand}: mean absolute cosine {own:.3f}, and {means[CENTRED]:.3f} less their means"
+    return f"{stand}: mean absolute cosine {own:.3f}, random {random:.3f}"
 
 
 def tilt(rows: pd.DataFrame) -> str:
@@ -178,7 +168,7 @@ def _distributions(
         inside.assign(of=inside.series), x=x, y=y, theme=theme, dots=0, tooltip=("of", *tooltip),
         dash=marks.dashes("series", dashes), interpolate="step",
     )  # fmt: skip
-    area = alt.Chart(shown_random).mark_area(opacity=0.4, color=GREY)
+    area = alt.Chart(shown_random).mark_area(opacity=0.4, color=GREY, interpolate="step")
     return marks.panel(
         area.encode(x=x, y=y, tooltip=marks.tips(*tooltip)),
         marks.rule(theme, x=0, dash=marks.DASH),

@@ -192,7 +192,14 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
         alt.X, "along", "directions of the position table, strongest first", domain=(1, found.width), log=10,
         values=ticks, form="d", grid=False,
     )  # fmt: skip
-    y = marks.number(alt.Y, "value", "share" if cut else "share of what varies", domain=(0, 1), form="%", ticks=5)
+    y = marks.number(
+        alt.Y,
+        "value",
+        "share of what each line names" if cut else "share of what varies",
+        domain=(0, 1),
+        form="%",
+        ticks=5,
+    )
     tooltip: tuple[marks.Tip, ...] = ("of", ("along:Q", "directions"), ("value", "share", ".1%"))
     lines = marks.line_plot(
         rows.assign(of=rows.series), x=x, y=y, theme=theme, dots=0, tooltip=tooltip,
@@ -205,16 +212,12 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words, by_chance = percent(found.words.value, 1), percent(found.words.baseline, 1)
-    # Three short lines stay clear of the black line on a phone. Fewer directions hold at most what those measured do.
-    if found.rank < found.measured:
-        others = f"at most {in_words}\nof words; random\n{percent(found.rank / found.width, 1)}"
-    else:
-        others = f"{in_words} of words\nin {found.measured}; random\n{by_chance}"
+    others = f"in {found.measured}:\n{in_words} of words,\nrandom {by_chance}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
              "dx": dx, "dy": dy, "name": name},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -42,
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -44,
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
@@ -222,12 +225,6 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
              "name": f"measured\nup to {words.along.max():.0f}"},
         ]
     )  # fmt: skip
-    if found.rank < found.measured:
-        # The numbers at the dashed line are of fewer directions than the blue dot.
-        named.loc[len(named)] = {
-            "along": found.measured, "value": found.words.value, "hue": blue, "align": "left", "dx": 4, "dy": -44,
-            "name": f"k = {found.measured}: {in_words}",
-        }  # fmt: skip
     at_rank = named.head(2).assign(along=[found.rank, found.measured])
     score = _score(cut, found.rank, x, y, theme) if cut else []
     return marks.panel(

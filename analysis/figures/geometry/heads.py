@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core import colours
+from analysis.core import colours, default_model
 from analysis.core.formatting import percent, plural
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -18,6 +18,9 @@ SHARED = "word_position"
 TRIANGLE = "▼"
 NAMED = 0.6
 """The part of a panel's width over which the name of random heads reaches, at most."""
+SHOWN_HEAD = (0, 2)
+"""The layer and the head of the default model that the tour and Look inside show: it has a ring."""
+RINGED = f"ring: head {SHOWN_HEAD[1]} of layer {SHOWN_HEAD[0]}"
 LOWEST = -0.05
 """The share at which the axis ends below zero; a triangle at its end stands for a head that lies beyond."""
 
@@ -33,8 +36,8 @@ class Panel:
 
 PANELS = {
     SHARED: Panel("Shared", "directions that both use"),
-    "word_without_position": Panel("What words lose", "without the directions of positions", "word"),
-    "position_without_word": Panel("What positions lose", "without the directions of words", "position"),
+    "word_without_position": Panel("What words lose of their term", "without the directions of positions", "word"),
+    "position_without_word": Panel("What positions lose of theirs", "without the directions of words", "position"),
 }
 """The panels by the subjects of the stored rows, from left to right."""
 
@@ -119,6 +122,9 @@ def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
         opacity=1,
         color=theme.colour(colours.TERMS[panel.hue]) if panel.hue else theme.ink,
     )
+    ring = ordered[(ordered.layer == SHOWN_HEAD[0]) & (ordered["head"] == SHOWN_HEAD[1]) & ~ordered.beyond]
+    ring = ring if rows.model.iloc[0] == default_model.NAME else ring.head(0)
+    rings = alt.Chart(ring).mark_point(filled=False, size=4 * marks.SEED, strokeWidth=1.5, opacity=1, color=theme.ink)
     shape = alt.Shape("beyond:N", scale=alt.Scale(domain=[False, True], range=["circle", "triangle-down"]), legend=None)
     band = alt.Chart(random).mark_bar(width={"band": 1}, opacity=0.4, color=GREY)
     return marks.panel(
@@ -131,10 +137,15 @@ def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
             shape=shape,
             tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM),
         ),
+        *([rings.encode(x=x, xOffset=alt.XOffset("order:O"), y=marks.same_axis(y, "at"))] if len(ring) else []),
         *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.THIRD,
         height=260,
         title=panel.title,
-        below=[panel.below, f"median {medians['value']}, random {medians['baseline']}"],
+        below=[
+            panel.below,
+            f"median {medians['value']}, random {medians['baseline']}",
+            *([RINGED] if len(ring) else []),
+        ],
     )

@@ -105,6 +105,7 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     picked = rows[rows.word == selected].head(1)
     dot = alt.Chart(picked.assign(hue=_hues(picked, theme))).mark_point(filled=True, opacity=1, size=marks.LARGE_DOT)
     middle = float(rows.margin.iloc[(count - 1) // 2])
+    apart = fixed(float(rows.distance.median()))
     # Margins rise to the right: below the curve at its right there is room, above it at its left where it lies low.
     right = middle - low > ROOM * (high - low)
     half = pd.DataFrame(
@@ -125,15 +126,18 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title=f"All {count:,} words",
-        below=["dot: the word that is chosen above"],
+        below=["dot: the word that is chosen above", f"the nearest other word lies {apart} away (median)"],
     )
 
 
 def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """The smallest margins of all words, then those of words of plain letters and the chosen word's; in one order."""
+    """The smallest margins of words of plain letters and the chosen word's, then the smallest of all words."""
     ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]].head(LISTED)
     others = pd.concat([rows.head(FIRST if len(ordinary) else LISTED), rows[rows.word == selected].head(1)])
     named = pd.concat([ordinary, others]).drop_duplicates("rank").sort_values("rank")
+    plain = named["rank"].isin([*ordinary["rank"], *rows["rank"][rows.word == selected]])
+    plain &= ~named["rank"].isin(others["rank"].head(FIRST if len(ordinary) else 0))
+    named = pd.concat([named[plain], named[~plain]])
     places = set(named.position)
     named = named.assign(
         label=[
@@ -144,7 +148,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         written=[signed(float(margin), 3) for margin in named.margin],
     )
     low, high = min(0.0, float(named.margin.min())), max(0.0, float(named.margin.max()))
-    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), 1.1 * high), ticks=3)
+    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), 1.1 * high), ticks=4)
     y = marks.rows_down("label", list(named.label), grid=False)
     base = alt.Chart(named).encode(y=y)
     own_hue = alt.Color("hue:N", scale=None)
@@ -158,7 +162,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title="Smallest margins",
-        below=[worst, *([f"the {FIRST} smallest of all words, then of plain ones"] if len(ordinary) else [])],
+        below=[worst, *([f"plain words, then the {FIRST} smallest of all"] if len(ordinary) else [])],
     )
 
 

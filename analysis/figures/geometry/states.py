@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import readable
@@ -13,7 +12,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, percent
 from analysis.core.provenance import model_options
 from analysis.figures import marks, panels
-from analysis.figures.drawing import Chart, Theme
+from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, provenance
 from analysis.store import read
@@ -106,7 +105,9 @@ def states(params: GeometryParameters) -> Figure:
         f"after the last layer, the word in {percent(found.at(WORD, last=True))} and the exact place in "
         f"{percent(found.at(EXACT, last=True))}"
     )
-    at_the_end = f"at the end {percent(found.at(WORD, last=True))} and {percent(found.at(EXACT, last=True))}"
+    at_the_end = (
+        f"after the last layer, in {percent(found.at(WORD, last=True))} and {percent(found.at(EXACT, last=True))}"
+    )
     table = found.all[COLUMNS].reset_index(drop=True)
     chance = {name: float(rows.chance.iloc[0]) for name, rows in found.curves.groupby("series")}
     return Figure(
@@ -165,15 +166,13 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     """One curve each for the word, the exact place and a place within three, named at their ends; chance dashed."""
     blue, brown = theme.colour(colours.TERMS["word"]), theme.colour(colours.TERMS["position"])
     hues = {WORD: blue, EXACT: brown, NEAR: brown}
-    curves, first = found.curves, "sum" if found.adds else "in"
+    curves = found.curves
     last = int(curves.layer.max())
     rows = curves[["layer", "series", "value", "low", "high", "chance"]].assign(of=curves.series)
-    label = f"datum.value == 0 ? '{first}' : datum.value == {last} ? 'out' : datum.value"
     x = marks.number(
-        alt.X, "layer", "state that enters the layer", domain=(0, last), values=list(range(last + 1)), form="d",
+        alt.X, "layer", f"layers passed (0: {found.begins})", domain=(0, last), values=list(range(last + 1)), form="d",
         grid=False, padding=8,
     )  # fmt: skip
-    x["axis"]["labelExpr"] = label
     # The names need the same pixels on every screen.
     x["scale"]["domain"], x["scale"]["domainMin"] = alt.Undefined, 0
     x["scale"]["domainMax"] = alt.expr(f"{last} * width / (width - {NAMES})")
@@ -183,20 +182,16 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
         dash=marks.dashes("series", {WORD: [1, 0], EXACT: [1, 0], NEAR: [4, 3]}),
         tooltip=("of", ("layer:Q", "state entering layer"), ("value", "right", ".1%"), ("chance", "by chance", ".1%")),
     )  # fmt: skip
-    chance = rows[rows.layer == 0][["series", "chance"]].assign(value=lambda frame: frame.chance)
-    ends = pd.concat([chance.assign(layer=0), chance.assign(layer=last)])
-    by_chance = alt.Chart(ends).mark_line(strokeDash=marks.DASH, strokeWidth=1.5)
-    named = chance.assign(
-        # The chance of a place within three lies near that of the word, so its name stands below, farther right.
-        layer=np.where(chance.series == NEAR, last / 2, 0), align="left", dx=6,
-        dy=np.where(chance.series == NEAR, 8, -9), hue=chance.series.map(hues),
-        name=[
-            f"{'within 3 ' * (series == NEAR)}by chance: {percent(value, 1)}"
-            for series, value in zip(chance.series, chance.value, strict=True)
-        ],
+    chance = rows[rows.layer == 0].chance
+    low, high = float(chance.min()), float(chance.max())
+    ends = pd.DataFrame({"layer": [0, last], "value": [low, low], "high": [high, high]})
+    by_chance = alt.Chart(ends).mark_area(color=GREY, opacity=0.4)
+    named = pd.DataFrame(
+        [{"layer": 0, "value": high, "align": "left", "dx": 6, "dy": -9, "hue": theme.colour(colours.SOFT),
+          "name": f"by chance: {percent(low, 1)} to {percent(high, 1)}"}]
     )  # fmt: skip
     return marks.panel(
-        by_chance.encode(x=x, y=y, color=marks.hues("series", hues)),
+        by_chance.encode(x=x, y=y, y2=alt.Y2("high:Q")),
         *lines,
         *panels.names_at(pd.concat([_names(rows, hues, last), named]), x, y, theme),
         theme=theme,

@@ -73,6 +73,8 @@ def subspaces(params: GeometryParameters) -> Figure:
     )  # fmt: skip
 
 
+UNDER = 0.3
+"""The height of the name of the solid curve, as a part of the curve's last value: there it lies below the curve."""
 ABOVE_RIGHT = 98
 """The end of the axis of angles, in degrees: above a right angle there is room for a name."""
 
@@ -87,14 +89,12 @@ def _overlap_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
     """The names of the curves of overlap, where they lie apart, and that of random subspaces above their band."""
     ends = rows.sort_values("along").groupby("series")
     first, last = ends.first().loc["as they are"], ends.last().loc["less their means"]
-    solid = rows[rows.series == "less their means"]
-    at_rank = solid.loc[(solid.along - RANK).abs().idxmin()]
     hues = {"ink": theme.ink, "soft": theme.colour(colours.SOFT)}
     return [
         {"along": first.along, "value": first.value, "name": "dashed: as they are", "hue": hues["ink"],
          "align": "left", "dx": 10, "dy": 0},
-        {"along": RANK, "value": at_rank.value, "name": "solid: less their means", "hue": hues["ink"],
-         "align": "left", "dx": 12, "dy": 6},
+        {"along": last.along, "value": UNDER * last.value, "name": "solid: less their means", "hue": hues["ink"],
+         "align": "right", "dx": 0, "dy": 0},
         {"along": last.along, "value": last.baseline, "name": "random subspaces", "hue": hues["soft"],
          "align": "right", "dx": -40, "dy": 0},
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Figures of interventions on one text: a model before and after, and the permutation test."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
@@ -9,7 +10,7 @@ from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.formatting import signed
+from analysis.core.formatting import join_names, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
@@ -21,6 +22,7 @@ from analysis.measurements.interventions.kinds import INTERVENTIONS
 from analysis.measurements.interventions.result import InterventionResult, PermutationTest
 from analysis.probes import intervention_probe
 from analysis.probes.intervention_probe import InterventionRequest, PermutationRequest
+from analysis.store import read
 
 CITATION_KEYS = ("ke2021tupe", "reimers2019sbert")
 STAGES = ("before", "after")
@@ -32,6 +34,14 @@ RIGHT_ANGLE = 90.0
 """Degrees by which an output turned that has nothing in common with what it was."""
 NUMBERED = 24
 """The most tokens above which each number is written."""
+YARDSTICKS = {
+    "shuffle_positions:0": "shuffled",
+    "scale_positions:0.5": "halved",
+    "one_position:0": "equal",
+}
+"""Changes of positions over a corpus beside which a turn is seen, in a word."""
+APART = 7.0
+"""Degrees by which two lines across the plot lie apart where both are named."""
 
 
 class PermutationParameters(Parameters):
@@ -91,14 +101,47 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
             "The angle between each token's output hidden state before and after (0°: unchanged, 90°: nothing in "
             f"common), as this checkpoint has no head that predicts tokens; {mean}"
         )
+    yardsticks = {} if predictions else _yardsticks(outcome)
     return Figure(
         title="What the model then predicts" if predictions else "How far the output moves",
         finding=_outcome_finding(outcome),
         frame=lambda: frame,
-        caption=f"{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
+        caption=f"{_beside(yardsticks)}{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
-        draw=lambda theme: [_tokens(frame, theme, losses=predictions is not None)],
+        draw=lambda theme: [_tokens(frame, yardsticks, theme, losses=predictions is not None)],
     )
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """The turn of a model's outputs by one intervention over a corpus: the angle of the mean cosine, in degrees."""
+
+    turn: float
+    texts: int
+
+
+def _yardsticks(outcome: InterventionResult) -> dict[str, Yardstick]:
+    """Intervention -> its turn over a corpus, of those in `YARDSTICKS` that are stored of the same model."""
+    rows = read.query(
+        "SELECT intervention, value, texts FROM newest_interventions WHERE model = ? AND revision = ? "
+        "AND outcome = 'cosine' AND layer IS NULL ORDER BY texts DESC",
+        [outcome.provenance.model, outcome.provenance.revision],
+    ).drop_duplicates("intervention")
+    found = rows[rows.intervention.isin(YARDSTICKS)].set_index("intervention")
+    return {
+        name: Yardstick(float(np.degrees(np.arccos(np.clip(found.value[name], -1, 1)))), int(found.texts[name]))
+        for name in YARDSTICKS
+        if name in found.index and (name,) != tuple(outcome.interventions)
+    }
+
+
+def _beside(yardsticks: Mapping[str, Yardstick]) -> str:
+    """A sentence on the turns over a corpus, followed by a space; empty where none is stored."""
+    if not yardsticks:
+        return ""
+    said = [f"{one.turn:.0f}° with {YARDSTICKS[name]}" for name, one in yardsticks.items()]
+    texts = max(one.texts for one in yardsticks.values())
+    return f"Over {texts} texts, outputs turn by {join_names(said)} positions. "
 
 
 @figure("intervention_kl", Parameters, live=RUN)
@@ -210,7 +253,7 @@ def _outcome_finding(outcome: InterventionResult) -> str:
         if f"{before:.2f}" == f"{after:.2f}":
             return f"{lead_in(outcome)} the loss stays at {before:.2f} nats per token"
         return f"{lead_in(outcome)} the loss {verb} from {before:.2f} to {after:.2f} nats per token"
-    return turn_finding(outcome, "the outputs")
+    return turn_finding(outcome, "the outputs of this text")
 
 
 def _token_axis(labels: list[str]) -> alt.X:
@@ -227,8 +270,17 @@ def _dots(
     return marks.line_plot(frame, x=x, y=y, theme=theme, color=color, shape=shape, width=0, tooltip=tooltip)
 
 
-def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
-    """Losses before and after joined by a line; or a cosine's distance from 1."""
+def _lines_across(mean: float, yardsticks: Mapping[str, Yardstick]) -> dict[float, str]:
+    """The heights of the lines across a plot of turns, with their names; of yardsticks those that lie apart."""
+    lines = {mean: f"mean: {mean:.0f}°", RIGHT_ANGLE: "unrelated"}
+    for name, one in yardsticks.items():
+        if all(abs(one.turn - other) >= APART for other in lines):
+            lines[one.turn] = f"{YARDSTICKS[name]}: {one.turn:.0f}°"
+    return lines
+
+
+def _tokens(frame: pd.DataFrame, yardsticks: Mapping[str, Yardstick], theme: Theme, *, losses: bool) -> Chart:
+    """Losses before and after joined by a line; or a turn beside those of other changes over a corpus."""
     x = _token_axis(list(frame.token))
     frame = frame.assign(order=range(len(frame)))
     lines = alt.Chart(frame).mark_rule(strokeWidth=marks.LINE, color=theme.faint)
@@ -260,12 +312,12 @@ def _tokens(frame: pd.DataFrame, theme: Theme, *, losses: bool) -> Chart:
             filled=True, opacity=1, size=marks.LARGE_DOT, color=theme.many(2)[1]
         )
         mean = float(angles.mean())
-        lines_named = {"turn": [mean, RIGHT_ANGLE], "written": [f"mean {mean:.0f}°", "unrelated"]}
-        average = alt.Chart(pd.DataFrame(lines_named))
+        across = _lines_across(mean, yardsticks)
+        average = alt.Chart(pd.DataFrame({"turn": list(across), "written": list(across.values())}))
         beside = average.mark_text(align="left", dx=6, fontSize=marks.TEXT, color=theme.ink).encode(
             x=alt.value("width"), y=y, text="written:N"
         )
-        rules = [marks.rule(theme, y=at, dash=marks.DASH) for at in (mean, RIGHT_ANGLE)]
+        rules = [marks.rule(theme, y=at, dash=marks.DASH) for at in across]
         layers = [spans, *rules, *dots, top.encode(x=x, y=y), numbers, beside]
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
 

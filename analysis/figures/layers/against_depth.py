@@ -13,6 +13,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.layers.run import LAYERS, method_note, present
+from analysis.figures.terms.corpus import over_texts
 from analysis.figures.terms.measures import MEASURES, term_label
 from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Layers
@@ -57,16 +58,15 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
     finding, sizes = _over_depth(frame, main, run.measure, by_layer)
-    finding = "; ".join(filter(None, (finding, _last_states(last))))
     return Figure(
         title="Against depth",
         finding=finding,
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"{sizes} Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} at each layer{rest}. Of "
-            "the states: each source's part of what leaves a layer, ⟨source, whole⟩ / ⟨whole, whole⟩ over tokens, "
-            f"which sums to 1; after the last layer: {text}. {readable(run.provenance.model)}, one text of "
-            f"{run.tokens} tokens. {method_note(run)}"
+            f"{_over_texts(run, main)}{sizes} Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} "
+            f"at each layer{rest}. Of the states: each source's part of what leaves a layer, ⟨source, whole⟩ / "
+            f"⟨whole, whole⟩ over tokens, which sums to 1; after the last layer: {text}. "
+            f"{readable(run.provenance.model)}, one text of {run.tokens} tokens. {method_note(run)}"
         ),
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         draw=lambda theme: [
@@ -76,6 +76,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
                 MEASURES[run.measure],
                 theme,
                 title="What the scores depend on, mean over heads",
+                below="grey: terms in which one side is segment or bias" if rest else "",
                 share=run.measure == "share",
             ),
             _draw(
@@ -84,6 +85,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
                 "part of the hidden states",
                 theme,
                 title="What the hidden states consist of, after each layer",
+                below=_last_states(last),
                 share=True,
             ),
         ],
@@ -95,14 +97,14 @@ def _last_states(parts: pd.Series) -> str:
     """The largest part of the hidden states after the last layer, and that of positions, if any was followed.
 
     >>> _last_states(pd.Series({"word": 0.9, "position": 0.06}))
-    'after the last layer, the hidden states are 90 % word and 6 % position'
+    'after the last layer: 90 % word and 6 % position'
     """
     if parts.empty:
         return ""
     largest = str(parts.idxmax())
     named = [largest, "position"] if "position" in parts.index and largest != "position" else [largest]
     listed = join_names(f"{percent(float(parts[name]))} {name}" for name in named)
-    return f"after the last layer, the hidden states are {listed}"
+    return f"after the last layer: {listed}"
 
 
 def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others: pd.DataFrame) -> tuple[str, str]:
@@ -127,21 +129,50 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     first, count = str(largest.mode()[0]), int((largest == largest.mode()[0]).sum())
     at = "every layer" if count == len(lead) else f"{count} of {len(lead)} layers"
     verb = "is the largest" if measure == "share" else "changes attention most"
-    finding = f"Of the terms of word and position, {first} {verb} in this text at {at}"
+    finding = f"In this text, {first} {verb} of the terms of word and position at {at}"
     text = f"Largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > sizes]
     if not len(above):
         return finding, f"{text}."
     led = others.loc[above].max()
+    where = f"{'layers' if len(above) > 1 else 'layer'} {ranges(above)}"
+    finding += f"; at {where} the others together (grey) are larger still"
     return finding, (
-        f"{text}; all others together are more at {'layers' if len(above) > 1 else 'layer'} {ranges(above)}, where "
+        f"{text}; all others together are more at {where}, where "
         f"{led.idxmax()} is the largest of them (up to {percent(float(led.max()))})."
     )
 
 
-def _draw(frame: pd.DataFrame, order: Sequence[str], label: str, theme: Theme, *, title: str, share: bool) -> Chart:
-    """Lines over layers, one a series. share: whether the values are parts of a whole."""
+def _over_texts(run: Layers, terms: Sequence[str]) -> str:
+    """A sentence on the largest term at each layer over our own texts, followed by a space; empty where none is known.
+
+    Where some heads' shares are undefined, the mean is over the others, as for one text.
+    """
+    rows = over_texts(run.provenance.model, run.provenance.revision)
+    rows = rows[rows.term.isin(terms)].dropna(subset=run.measure)
+    if rows.empty or rows.term.nunique() < 2:
+        return ""
+    largest = rows.pivot_table(index="layer", columns="term", values=run.measure).idxmax(axis=1)
+    parts = [
+        f"{term_label(str(term))} at layer{'s' * (len(layers) > 1)} {ranges(layers)}"
+        for term in dict.fromkeys(largest)
+        if len(layers := largest.index[largest == term])
+    ]
+    return f"Over {rows.texts.max()} texts, the largest of them is {join_names(parts)}. "
+
+
+def _draw(
+    frame: pd.DataFrame,
+    order: Sequence[str],
+    label: str,
+    theme: Theme,
+    *,
+    title: str,
+    below: str,
+    share: bool,
+) -> Chart:
+    """Lines over layers, one a series. below: under the title. share: whether the values are parts of a whole."""
     names = [name for name in order if name in set(frame.series)]
     low, high = min(0.0, float(frame.value.min())), max(0.0, float(frame.value.max()))
     form = ".0%" if share else alt.Undefined
@@ -151,4 +182,6 @@ def _draw(frame: pd.DataFrame, order: Sequence[str], label: str, theme: Theme, *
         tooltip=("layer", ("series", "what"), ("value", "", ".4f")),
     )  # fmt: skip
     ends = line_names(frame, names, y, theme, height=HEIGHT)
-    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.HALF, height=HEIGHT, title=title)
+    layers = marks.rule(theme, y=0), *lines, *ends
+    under = [below or " "]  # Both panels begin at one height.
+    return marks.panel(*layers, theme=theme, width=marks.HALF, height=HEIGHT, title=title, below=under)

@@ -11,9 +11,6 @@ from analysis.figures.heatmap import heatmap, outlined
 from analysis.figures.similarity.run import SIMILARITY_RUN, method_note
 from analysis.measurements.similarity.result import GROUPS, Similarity
 
-UNIT = 100
-"""Parts are shown in hundredths of the cosine's unit."""
-
 
 class TokenPairParameters(Parameters):
     """query, key: a token of the first text and one of the second; STRONGEST: the pair that contributes most."""
@@ -45,8 +42,8 @@ def similarity_pairs(params: TokenPairParameters, result: Similarity) -> Figure:
     row, column = selected_pair(params, result)
     first, second = ([token.text for token in tokens] for tokens in (result.first, result.second))
     rank = int((pairs > pairs[row, column]).sum()) + 1
-    parts = UNIT * result.by_pair[:, row, column]
-    listing = ", ".join(f"{name} {signed(float(value), 2)}" for name, value in zip(GROUPS, parts, strict=True))
+    parts = result.by_pair[:, row, column]
+    listing = ", ".join(f"{name} {signed(float(value), 3)}" for name, value in zip(GROUPS, parts, strict=True))
     top = np.unravel_index(int(pairs.argmax()), pairs.shape)
 
     def frame() -> pd.DataFrame:
@@ -59,19 +56,19 @@ def similarity_pairs(params: TokenPairParameters, result: Similarity) -> Figure:
     return Figure(
         title="The cosine as a sum over pairs of tokens",
         finding=(
-            f"“{first[top[0]]}” with “{second[top[1]]}” adds most: {fixed(float(UNIT * pairs[top]), 1)} of the "
-            f"{fixed(UNIT * result.cosine, 1)} hundredths of the cosine"
+            f"“{first[top[0]]}” with “{second[top[1]]}” adds most: {fixed(float(pairs[top]), 3)} of the cosine of "
+            f"{fixed(result.cosine, 3)}"
         ),
         frame=frame,
         caption=(
-            f"Outlined: “{first[row]}” with “{second[column]}”, {signed(float(UNIT * pairs[row, column]), 2)} "
-            f"hundredths, number {rank} of {pairs.size} pairs ({listing}). Rows are tokens of the first text, columns "
-            "those of the second; a cell is the product of the final states over the two tokens, in hundredths of the "
-            f"cosine, and all cells add up to it. {method_note(result)}"
+            f"Outlined: “{first[row]}” with “{second[column]}”, {signed(float(pairs[row, column]), 3)}, "
+            f"number {rank} of {pairs.size} pairs ({listing}). Rows are tokens of the first text, columns "
+            "those of the second; a cell is the product of the final states over the two tokens, and all cells add "
+            f"up to the cosine. {method_note(result)}"
         ),
         alt=f"Heat map of {pairs.shape[0]} by {pairs.shape[1]} tokens; the largest is {first[top[0]]} with "
         f"{second[top[1]]}.",
-        draw=lambda theme: [_draw(UNIT * pairs, first, second, (row, column), theme)],
+        draw=lambda theme: [_draw(pairs, first, second, (row, column), theme)],
     )
 
 
@@ -80,7 +77,7 @@ def _draw(values: np.ndarray, rows: list[str], columns: list[str], pair: tuple[i
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     chart = heatmap(
         values, rows, columns, domain=(low, high or 1.0), row_title="first text", column_title="second text",
-        value_title="hundredths of the cosine", diverging=True, side=max(320, min(620, 34 * len(columns))),
+        value_title="part of the cosine", diverging=True, side=max(320, min(620, 34 * len(columns))),
         height=max(240, min(620, 30 * len(rows))), theme=theme,
     )  # fmt: skip
     return outlined(chart, *pair, theme)

@@ -17,15 +17,13 @@ COLOURS: dict[str, Colour] = dict(
     zip(GROUPS, (TERMS["word"], TERMS["word_to_position"], TERMS["position"], TERMS["bias"]), strict=True)
 )
 TOTAL, LESS, RUN = "cosine of the two texts", "without what positions add", "run without positions"
-HOW = {LESS: "(attention as it was)", RUN: "(attention changes, too)"}
-"""The difference between the two cosines without positions, below their names in the picture."""
 NUMBER_ROOM = 0.16
 """The part of the axis that is left for the numbers beside the bars."""
 
 
 @figure("similarity_sources", Parameters, live=SIMILARITY_RUN)
 def similarity_sources(_: Parameters, result: Similarity) -> Figure:
-    """Bars that begin where the last one ended, down to the cosine; and the two cosines without positions."""
+    """Bars that begin where the last one ended, down to the cosine; and that of the model run without positions."""
     rows = [
         (first, second, group_of(first, second), float(result.by_source[i, j]))
         for i, first in enumerate(SOURCES)
@@ -48,15 +46,15 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
         finding=_with_and_without(result),
         frame=lambda: frame,
         caption=(
-            "Each bar begins where the one above ends, and the four end at the cosine; grey: the cosine without "
-            f"positions, twice. Products with a position give {signed(positional, 3)} of it. A part is the sum of "
+            "Each bar begins where the one above ends, and the four end at the cosine. Grey: that of the same model "
+            f"run without positions. Products with a position give {signed(positional, 3)} of it. A part is the sum of "
             f"the products of what two sources contribute, over the product of the vectors' lengths: {text}. Without "
             "what positions contribute to the final vectors, but with attention patterns as they were, the cosine is "
             f"{fixed(result.without_parts, 3)}; {ran}, where patterns change, too. "
             f"{method_note(result)}"
         ),
         alt=f"Bars of {len(groups)} parts that add up to the cosine {fixed(result.cosine, 3)}: {text}.",
-        draw=lambda theme: [_draw(groups, totals, theme)],
+        draw=lambda theme: [_draw(groups, {name: totals[name] for name in (TOTAL, RUN)}, theme)],
     )
 
 
@@ -78,13 +76,7 @@ def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> C
         for (name, value), start, end in zip(groups.items(), [0.0, *ends[:-1]], ends, strict=True)
     ]
     whole = [
-        (
-            "\n".join(filter(None, (name, HOW.get(name)))),
-            0.0,
-            value,
-            fixed(value, 3),
-            theme.ink if name == TOTAL else theme.faint,
-        )
+        (name, 0.0, value, fixed(value, 3), theme.ink if name == TOTAL else theme.faint)
         for name, value in totals.items()
         if np.isfinite(value)
     ]

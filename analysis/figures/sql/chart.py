@@ -8,10 +8,12 @@ from pandas.api import types
 
 from analysis.core.colours import VERDICTS, of_term
 from analysis.core.errors import AddendError
+from analysis.core.formatting import capitalised
 from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import marks
 from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
+from analysis.figures.terms.measures import term_label
 from analysis.figures.training.line_marks import DASHES, name_heights, names_at_ends, padded_range
 from analysis.sql.run_query import ask
 from analysis.store import read
@@ -20,7 +22,9 @@ MARKS = {"line": "Lines", "point": "Points", "bar": "Bars"}
 MAX_ROWS = 5_000
 """Rows that a chart draws."""
 MAX_COLOURS = 12
-MEANINGS = {name: of_term(name) for name in (*FOUR, *SOURCES)} | VERDICTS
+TERM_NAMES = {name: term_label(name) for name in FOUR}
+"""The codes of terms in the store -> their names everywhere else."""
+MEANINGS = {TERM_NAMES.get(name, name): of_term(name) for name in (*FOUR, *SOURCES)} | VERDICTS
 """The colours of values that have one on every page."""
 MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
@@ -91,7 +95,7 @@ def sql_chart(params: ChartParameters) -> Figure:
     x, y, colour = columns(frame, params)
     kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
     rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})
-    rows["colour"] = frame[colour].astype(str) if colour else ""
+    rows["colour"] = [TERM_NAMES.get(name, name) for name in map(str, frame[colour])] if colour else ""
     rows["line"] = "" if colour else _lines(frame, x, y)
     if kind == "nominal":
         rows["x"] = rows.x.astype(str)
@@ -120,6 +124,7 @@ def sql_chart(params: ChartParameters) -> Figure:
     by = f", by {colour}" if colour else ""
     return Figure(
         title=f"{y} by {x}",
+        finding=_highest(drawn, x, y, kind, mark),
         frame=lambda: frame,
         caption=f"A reader's own query, not a figure of ours: {y} against {x}{by}, {part} as the query gives "
         f"them.{cut} Nothing is averaged, tested or left out except by the query. Store built {store.built}.",
@@ -131,6 +136,21 @@ def sql_chart(params: ChartParameters) -> Figure:
             "versions": store.versions,
         },
         draw=lambda theme: [_chart(drawn, x, y, colour, kind=kind, mark=mark, theme=theme)],
+    )
+
+
+def _highest(rows: pd.DataFrame, x: str, y: str, kind: str, mark: str) -> str:
+    """The highest of a few lines at both of their ends, as a finding; empty where the chart has no such lines."""
+    if mark != "line" or kind != "quantitative" or _ends(rows, kind) is None:
+        return ""
+    first, last = (rows[rows.x == end] for end in (rows.x.min(), rows.x.max()))
+    tops = [end.loc[end.y.idxmax()] for end in (first, last)]
+    if tops[0].colour == tops[1].colour:
+        both = f"{tops[0].y:.2g} and {tops[1].y:.2g}"
+        return f"{capitalised(str(tops[0].colour))} is the highest at both ends of {x}: {both}"
+    return (
+        f"At {x} {tops[0].x:g}, {tops[0].colour} is the highest ({tops[0].y:.2g}); "
+        f"at {x} {tops[1].x:g}, {tops[1].colour} ({tops[1].y:.2g})"
     )
 
 

@@ -17,6 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.one_run import stored_facts
 from analysis.figures.terms.heads import (
+    beside_note,
     draw_heads,
     leading_terms,
     negligible_note,
@@ -64,6 +65,22 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
             f"Run: python -m analysis measure terms {model_options(model)} --corpus {quote(corpus)}"
         )
     return rows[rows.run_id == rows.sort_values("created").run_id.iloc[-1]]
+
+
+def over_texts(model: str, revision: str) -> pd.DataFrame:
+    """The newest terms of every layer and head over our own texts, of one revision of a model; empty where none are.
+
+    Columns: layer, head, term, share, effect and texts, their number.
+    """
+    return read.query(
+        "SELECT layer, head, term, share, effect, texts FROM newest_terms "
+        "WHERE model = ? AND revision = ? AND corpus = ? AND aggregation = 'head' ORDER BY layer, head, term",
+        [model, revision, TEXTS],
+    )
+
+
+TEXTS = "probe_set"
+"""The corpus of our own texts."""
 
 
 def provenance(row: pd.Series) -> dict[str, str]:
@@ -128,8 +145,8 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
         finding=leading_terms(table),
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
-            f"{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer {first.layer}, "
-            f"{_corpus_description(first)}. Heads stand by their largest term. {measure_note(measure)} "
+            f"{beside_note(table)}{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer "
+            f"{first.layer}, {_corpus_description(first)}. Heads stand by their largest term. {measure_note(measure)} "
             f"{negligible_note(table)}{_assumption(first)} {_error_note(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. {leading}.",

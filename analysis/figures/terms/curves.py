@@ -13,6 +13,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
 from analysis.figures.one_run import run_facts
+from analysis.figures.terms.corpus import over_texts
 from analysis.figures.terms.measures import CITATION_KEYS, FREEZE_LABELS, term_label
 from analysis.measurements.terms.result import Curves
 from analysis.probes import text_probe
@@ -81,11 +82,11 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         finding=_finding(above, count, most),
         frame=lambda: frame,
         caption=(
-            "A small curve a head: the mean score that position gives at each distance; the stronger the ground, the "
-            f"larger the share of position in what varies, and a dot stands for a share below {percent(FAINT)}. Mean "
-            f"of {sums} over the pairs of tokens at each distance, each query's row less its mean, from "
-            f"{run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its own. Most in "
-            f"{most}. {readable(run.provenance.model)}, "
+            f"{_over_texts(run)}A small curve a head: the mean score that position gives at each distance; the "
+            "stronger the ground, the larger the share of position in what varies, and a dot stands for a share below "
+            f"{percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
+            f"mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its "
+            f"own. Most in {most}. {readable(run.provenance.model)}, "
             f"{layers} layers of {heads} heads, one "
             f"text of {run.tokens} tokens. Layer 0 is exact; deeper, patterns and norms{gates} are held at the values "
             f"they have in the model. The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "
@@ -99,16 +100,34 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
 def _finding(above: list[tuple[int, int]], count: int, most: str) -> str:
     """A sentence on the heads of which position makes up more than half."""
     if not above:
-        return f"In none of {count} heads does position alone make up half of what varies: most in {most}"
+        return f"In this text, position alone makes up half of what varies in none of {count} heads: most in {most}"
+    which = _named(above)
+    return (
+        f"In this text, position alone makes up more than half of what varies in {len(above)} of {count} heads: {which}"
+    )
+
+
+def _named(places: list[tuple[int, int]]) -> str:
+    """Heads by their layers, the first few one by one: `heads 2 and 11 of layer 0`."""
     by_layer: dict[int, list[str]] = {}
-    for layer, head in above[:MOST_NAMED]:
+    for layer, head in sorted(places[:MOST_NAMED]):
         by_layer.setdefault(layer, []).append(str(head))
     named = join_names(
         f"{'heads' if len(heads) > 1 else 'head'} {join_names(heads)} of layer {layer}"
         for layer, heads in by_layer.items()
     )
-    which = named if len(above) <= MOST_NAMED else f"{named}, and {plural(len(above) - MOST_NAMED, 'other head')}"
-    return f"In {len(above)} of {count} heads position alone makes up more than half of what varies: {which}"
+    return named if len(places) <= MOST_NAMED else f"{named}, and {plural(len(places) - MOST_NAMED, 'other head')}"
+
+
+def _over_texts(run: Curves) -> str:
+    """A sentence on the same heads over our own texts, followed by a space; empty where they were not measured."""
+    rows = over_texts(run.provenance.model, run.provenance.revision)
+    shares = rows[rows.term.isin(run.terms)].groupby(["layer", "head"]).share.sum()
+    if shares.empty:
+        return ""
+    above = [(int(layer), int(head)) for layer, head in shares[shares > HALF].sort_values(ascending=False).index]
+    which = f": {_named(above)}" if above else ""
+    return f"Over {rows.texts.max()} texts it does so in {len(above) or 'none'} of them{which}. "
 
 
 def _draw(run: Curves, order: list[tuple[int, int]] | None, outlined: tuple[int, int], theme: Theme) -> Chart:

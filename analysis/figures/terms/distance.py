@@ -21,6 +21,8 @@ from analysis.figures.terms.measures import term_label
 from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Decomposition
 
+TOTAL, OTHERS = term_label("total"), "the others, thin"
+"""The names of the sum, and of the terms that are drawn thin."""
 HEIGHT = 300
 """Pixels of the plot."""
 MOST_DOTS = 60
@@ -55,8 +57,8 @@ def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> 
     return Figure(
         title=f"Head {head}, scores against distance",
         finding=(
-            f"On average, head {head} of layer {decomposition.layer} scores a key highest {high} "
-            f"({signed(float(total.max()), 1)}), and lowest {low}"
+            f"In this text, head {head} of layer {decomposition.layer} scores a key highest {high}: "
+            f"{signed(float(total.max()), 1)} on average"
         ),
         frame=lambda: frame,
         caption=(
@@ -79,18 +81,27 @@ def _place(distance: int) -> str:
 
 
 def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
-    """Lines against distance, named at their ends; the total is drawn darker."""
+    """Lines against distance; the total and the term that varies most are named at their ends, the others thin."""
     rows = frame.assign(series=frame.term.map(term_label))
     names = list(dict.fromkeys(rows.series))
     low, high = min(0.0, float(rows["mean"].min())), max(0.0, float(rows["mean"].max()))
     y = marks.number(alt.Y, "mean", "key-centred score, mean", domain=(low, high), nice=True, padding=6)
     color = series_hues(names, theme)
-    lines = marks.line_plot(
-        rows, x=marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)"), y=y, theme=theme,
-        color=color, dots=marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0, tooltip=(
-            ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
-            ("pairs", "pairs of tokens"),
-        ),
+    spread = rows[rows.term != "total"].groupby("series")["mean"].agg(lambda values: values.max() - values.min())
+    large = [name for name in names if name == TOTAL or name == spread.idxmax()] if len(spread) else names
+    small = rows[~rows.series.isin(large)]
+    tooltip: tuple[marks.Tip, ...] = (
+        ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
+        ("pairs", "pairs of tokens"),
     )  # fmt: skip
-    ends = line_names(rows.rename(columns={"mean": "value", "distance": "layer"}), names, y, theme, height=HEIGHT)
-    return marks.panel(marks.rule(theme, y=0), *lines, *ends, theme=theme, width=marks.WIDE, height=HEIGHT)
+    x = marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)")
+    dots = marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0
+    lines = [
+        *marks.line_plot(small, x=x, y=y, theme=theme, color=color, dots=0, width=1, tooltip=tooltip),
+        *marks.line_plot(rows[rows.series.isin(large)], x=x, y=y, theme=theme, color=color, dots=dots, tooltip=tooltip),
+    ]
+    # The thin ones share a name, which stands where they are: near zero.
+    ends = rows.rename(columns={"mean": "value", "distance": "layer"})
+    ends = ends.assign(series=ends.series.where(ends.series.isin(large), OTHERS))
+    named = line_names(ends, [*large, *([OTHERS] if len(small) else [])], y, theme, height=HEIGHT)
+    return marks.panel(marks.rule(theme, y=0), *lines, *named, theme=theme, width=marks.WIDE, height=HEIGHT)

@@ -10,8 +10,8 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import MEASURES, TERM, term_label
 
-LEADS = 5
-"""Terms that the sentence on the largest ones names: as many as a heading has room for."""
+LEADS = 2
+"""Terms that the sentence on the largest ones names: as many as a reader can keep."""
 
 
 def leading_terms(table: pd.DataFrame) -> str:
@@ -26,7 +26,7 @@ def leading_terms(table: pd.DataFrame) -> str:
     labels, rest = [term_label(str(term)) for term in lead.index], lead.iloc[LEADS:].sum()
     parts = [f"{labels[0]} is the largest term in {lead.iloc[0]} of {len(table)} heads"]
     parts += [f"{label} in {count}" for label, count in zip(labels[1:LEADS], lead.iloc[1:LEADS], strict=True)]
-    return capitalised("; ".join([*parts, f"others in {rest}"] if rest else parts))
+    return capitalised(", ".join([*parts, f"others in {rest}"] if rest else parts))
 
 
 NUMBER = 36
@@ -49,6 +49,17 @@ def sorted_by_largest(table: pd.DataFrame) -> pd.DataFrame:
     place = known.to_numpy().argmax(axis=1)
     largest = pd.DataFrame({"place": place, "size": -known.max(axis=1)}, index=known.index)
     return table.loc[[*largest.sort_values(["place", "size"]).index, *table.index.difference(known.index)]]
+
+
+def beside_note(table: pd.DataFrame) -> str:
+    """A sentence on the terms right of the four, followed by a space; empty where none is drawn."""
+    names = [name for name in MEANINGS if any(name in str(term).split("_to_") for term in without_negligible(table))]
+    said = " or ".join(f"{name} ({MEANINGS[name]})" for name in names)
+    return f"Right of the line stand the terms with {said}. " if said else ""
+
+
+MEANINGS = {"segment": "which text of a pair a token is of", "bias": "of projections and norms"}
+"""The sources besides word and position that a column of the table may have -> their meaning."""
 
 
 def negligible_note(table: pd.DataFrame) -> str:

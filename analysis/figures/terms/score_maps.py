@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy import ndarray
 
+from analysis.figures.terms.corpus import over_texts
 from analysis.figures.terms.maps import (
     REST,
     MapParameters,
@@ -130,6 +132,22 @@ def _table(
     return {"first": decomposition.layer, "values": _rounded(np.stack([by_term[term] for term in terms])[None])}
 
 
+def _over_texts(decomposition: Decomposition, terms: Sequence[str], measure: str, table: Mapping[str, Any]) -> Any:
+    """The measure over our own texts in the places of the table, and their number; None where it is not stored."""
+    about = decomposition.provenance
+    rows = over_texts(about.model, about.revision) if decomposition.method != "mean" else pd.DataFrame()
+    if rows.empty:
+        return None
+    values = rows.set_index(["layer", "term", "head"])[measure]
+    first, layers = table["first"], len(table["values"])
+    places = pd.MultiIndex.from_product([range(first, first + layers), terms, range(decomposition.heads)])
+    by_place = values[~values.index.duplicated()].reindex(places).to_numpy(dtype=float)
+    return {
+        "texts": int(rows.texts.max()),
+        "values": _rounded(by_place.reshape(layers, len(terms), decomposition.heads)),
+    }
+
+
 def score_maps(
     params: MapParameters,
     decomposition: Decomposition,
@@ -154,6 +172,7 @@ def score_maps(
     every = decomposition.heads * (len(parts) + len(TOTALS)) * rows**2 <= MOST_NUMBERS
     heads = range(decomposition.heads) if every else [head]
     shares = decomposition.shares()
+    table = _table(decomposition, terms, measure, layers)
     return {
         "layer": decomposition.layer,
         "layers": len(layers.values) if layers is not None else decomposition.layers or decomposition.layer + 1,
@@ -171,6 +190,7 @@ def score_maps(
         },
         "shares": [_rounded(shares[term]) for term in terms],
         "measure": measure,
-        "table": _table(decomposition, terms, measure, layers),
+        "table": table,
+        "many": _over_texts(decomposition, terms, measure, table),
         "error": float(f"{decomposition.max_error:.1e}"),
     }

@@ -31,9 +31,13 @@ from analysis.probes import image_probe
 
 SIDE = 270
 """Pixels of a panel that is laid out as the image is, the longer way."""
-SPARE, AXIS, LEGEND = 78, 26, 85
-"""Pixels of the room for axes and legends that a page adds, and of these those of the image's axis and of a legend."""
-ABREAST, BETWEEN, TITLE = 2, 1.5, 4.5
+WHOLE = 640
+"""Pixels of all panels of a row together, on a page of the usual width."""
+SPARE, LEGEND = 115, 85
+"""Pixels of the room for axes and legends that a page adds, and of these those of a legend."""
+FRAME = 20
+"""Pixels of that room that the small maps, which have no axes, do not need beside their legend."""
+ABREAST, BETWEEN, TITLE = 3, 1.5, 4.5
 """Small maps side by side; in patches, the room between them and that of the title above each."""
 QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales; that of the key's is ink."""
@@ -167,7 +171,8 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
             f"values are in {term_label(largest)}."
         ),
         draw=lambda theme: _maps(decomposition, head, maps, largest, limit, (query, key), theme),
-        columns=2,
+        columns=3,
+        wide_last=True,
     )
 
 
@@ -259,6 +264,8 @@ def _square_axes(grid: tuple[float, float], *, counted: bool) -> tuple[alt.X, al
         )
         if not counted:
             axis["axis"] = None
+    if counted:
+        x["axis"]["orient"] = "top"  # Beside the image, however much higher a page makes the panel.
     return x, y
 
 
@@ -300,7 +307,7 @@ def _maps(
     pair: tuple[int, int],
     theme: Theme,
 ) -> list[Chart]:
-    """The image, the largest term, the total, and the other terms small, on one scale from -limit to limit.
+    """The image, the total and the largest term, and below them the other terms, on one scale from -limit to limit.
 
     maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
     outlined where they are patches.
@@ -309,8 +316,14 @@ def _maps(
     query, key = (_place(decomposition, token) for token in pair)
     shares = decomposition.shares()
     titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
-    scale, colours = theme.around_zero(limit), marks.colour_bar("score", length=130, form=".2~g")
+    others = {name: maps[name] for name in titles if name != largest}
+    scale, colours = (
+        theme.around_zero(limit),
+        marks.colour_bar("score, one scale for all maps", length=180, form=".2~g"),
+    )
     colours["values"] = [-limit, 0, limit]
+    if others:  # Between the large maps and the small ones, whose height follows the width of a page.
+        colours["orient"] = "top"
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     height -= SPARE * theme.screen
@@ -325,18 +338,19 @@ def _maps(
 
     image = outlined(*_image(decomposition.pixels, grid), counted=True)
     largest_cells, total_cells = (
-        _cells(_places(maps[name]), grid, scale, legend) for name, legend in ((largest, colours), ("total", None))
+        _cells(_places(maps[name]), grid, scale, legend)
+        for name, legend in ((largest, None if others else colours), ("total", None))
     )
     panels = [
-        panel(image, ("the image", f"query pink, key {ink}"), AXIS),
-        panel(outlined(largest_cells), titles[largest], LEGEND),
+        panel(image, ("the image", f"query pink, key {ink}")),
         panel(outlined(total_cells), ("total", "all terms together")),
+        panel(outlined(largest_cells), titles[largest], 0 if others else LEGEND),
     ]
-    if others := {name: maps[name] for name in titles if name != largest}:
-        layers, extent = _small_maps(others, titles, grid, scale, theme)
-        drawn = panel(layers, ("the other terms", "on the same scale"))
-        drawn.height += round(width * (extent[0] / extent[1] - rows / columns))
-        panels.append(drawn)
+    if others:
+        layers, extent = _small_maps(others, titles, grid, scale, colours, theme)
+        whole = WHOLE if theme.screen else 3 * width
+        height = whole * extent[0] / extent[1] - FRAME * theme.screen
+        panels.append(marks.panel(*layers, theme=theme, width=whole, height=round(height)))
     return panels
 
 
@@ -345,6 +359,7 @@ def _small_maps(
     titles: Mapping[str, tuple[str, str]],
     grid: tuple[int, int],
     scale: alt.Scale,
+    key: alt.Legend,
     theme: Theme,
 ) -> tuple[list[Chart], tuple[float, float]]:
     """Maps in rows on one plot, each under its title; and the height and the width of all, in patches."""
@@ -354,7 +369,7 @@ def _small_maps(
         for index, name in enumerate(maps)
     }
     extent = (-(-len(maps) // ABREAST) * (rows + TITLE), ABREAST * (columns + BETWEEN) - BETWEEN)
-    cells = _cells(pd.concat([_places(maps[name], *corners[name]) for name in maps]), extent, scale, None)
+    cells = _cells(pd.concat([_places(maps[name], *corners[name]) for name in maps]), extent, scale, key)
     heads = pd.DataFrame(
         {"x": x - 0.5, "y": y - 0.5, "title": "\n".join(titles[name])} for name, (x, y) in corners.items()
     )

@@ -7,7 +7,7 @@ page Experiments; where there is none, words say what else there is, since losse
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any
 
@@ -72,7 +72,8 @@ class EncodingRow:
 
     lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times the length of
     training. parameters, products: against those of added positions at the reader's size. time: of a training step as
-    measured on our small encoder.
+    measured on our small encoder; earlier: by the measurement before that. tied: whether it shares the lowest loss with
+    others, since the rules do not tell them apart.
     """
 
     name: str
@@ -89,6 +90,7 @@ class EncodingRow:
     products: float
     time: float | None
     earlier: float | None
+    tied: bool = False
 
     @property
     def worse(self) -> bool:
@@ -185,7 +187,16 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 earlier=_time(name, before),
             )
         )
-    return sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row)))
+    return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row))))
+
+
+def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
+    """The rows, with those marked that share the lowest loss among those that meet every need."""
+    best = next((row for row in board if not row.lacks and row.loss and row.loss.judged), None)
+    if best is None:
+        return board
+    level = {row.name for row in board if row is not best and not row.lacks and not row.baseline and _level(row, best)}
+    return [replace(row, tied=bool(level) and row.name in {best.name, *level}) for row in board]
 
 
 def _time(variant: str, times: pd.Series) -> float | None:
@@ -389,10 +400,27 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     strengths = f" ({plural(len(able), 'row')}, one for each strength)" if len(able) > count(able) else ""
     if not needs:
         return (
-            f"All {count(board)} methods{strengths}: press what you need above, and what lacks it moves down. "
-            f"{capitalised(seeds)}"
+            f"All {count(board)} methods{strengths}; {seeds} {_for_each_need(board)} Press what you need above, and "
+            "what lacks it moves down."
         )
     return f"{count(able)} of {count(board)} methods can do it{strengths}; {seeds}"
+
+
+def _for_each_need(board: Sequence[EncodingRow]) -> str:
+    """A sentence on what has the lowest loss where one need has to be met; empty where none can be compared."""
+    lowest = {}
+    for need in deciding_needs():
+        losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
+        if losses:
+            best = min(losses, key=lambda title: losses[title])
+            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])})"
+    by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
+    if not by_best:
+        return ""
+    usual = max(by_best, key=lambda best: len(by_best[best]))
+    others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
+    except_for = f", but {join_names(others)}" if others else ""
+    return f"Whichever one thing you need, {usual} has the lowest loss{except_for}."
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:

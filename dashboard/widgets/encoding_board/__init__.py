@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.core.colours import VERDICTS
 from analysis.core.formatting import plural
+from analysis.figures.training.timing import ratio_range
 from analysis.narrative.choosing.board import SHORT_NEEDS, EncodingRow
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.sizes import ModelSize
@@ -17,7 +18,7 @@ NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 
 def cost_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
     """The ends and ticks of the axis of costs, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.25]}."""
-    costs = [cost for row in rows for cost in (row.parameters, row.products, row.time) if cost is not None]
+    costs = [cost for row in rows for cost in (row.parameters, row.products, row.time, row.earlier) if cost is not None]
     high = next((end for end in NICE if max(costs) <= end), max(costs))
     low = min(0.9, min(costs) - 0.02)
     return {"low": low, "high": high, "ticks": [1, round((1 + high) / 2, 2), high]}
@@ -61,14 +62,16 @@ def show_rows(
         "encoding_board",
         key,
         {
-            "rows": [row.json() | {"ticks": [row.ticks[index] for index in shown]} for row in rows],
+            "rows": [
+                row.json() | {"ticks": [row.ticks[index] for index in shown], "times": _times(row)} for row in rows
+            ],
             "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": NEEDS[name].title} for name in columns],
             "asked": list(asked),
             "open": opened,
             "heading": heading,
             "lacking": None if lacking_above else lacking,
             "cost": cost,
-            "timed": f"time, at width {timed_width}",
+            "timed": f"time: measured, {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },
@@ -76,3 +79,8 @@ def show_rows(
         package="dashboard.widgets",
         on_row_change=report,
     )
+
+
+def _times(row: EncodingRow) -> str:
+    """The measurements of a row's time in words; empty where there is none."""
+    return "" if row.time is None else ratio_range(row.time, row.earlier)

@@ -8,14 +8,15 @@ const NARROW = 860; // the width up to which a board is narrow
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
 const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3] };
 const VALUE = 52; // pixels for a printed value
+const SPAN = 76; // pixels for a printed cost, which may be a range
 
 const SIGNS_OF_LOSS = "○ few seeds ▸ off the axis";
 const SIGN_OF_RISE = "grey: learns worse";
 
 const times = (value) => (value === null ? "" : `× ${value.toFixed(2)}`);
 
-const scale = ({ low, high }, width) => (value) =>
-  8 + ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (width - VALUE - 16);
+const scale = ({ low, high, room = VALUE }, width) => (value) =>
+  8 + ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * (width - room - 16);
 
 function grid(svg, axis, width, height) {
   const x = scale(axis, width);
@@ -38,10 +39,10 @@ function beyond(svg, x, inward, colour) {
 }
 
 // A printed value; under that of a ring its few seeds.
-function value(svg, width, text, few = "") {
+function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
   const y = ROW / 2;
   const place = { x: width - 2, "text-anchor": "end" };
-  mark(svg, "text", { ...place, y: y + (few ? -2 : 4), class: few ? "soft" : "strong" }, text);
+  mark(svg, "text", { ...place, y: y + (few ? -2 : 4), class: weight }, text);
   if (few) mark(svg, "text", { ...place, y: y + 14, class: "soft" }, few);
 }
 
@@ -55,11 +56,17 @@ function drawLoss(svg, width, row) {
   }
   const { value: mean, low, high, few } = row.loss;
   const [colour, y] = ["var(--ink)", ROW / 2];
-  if (low !== null) line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
+  if (low !== null) {
+    line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
+    // The ends stand out above and below the dot, behind which a short interval would hide.
+    for (const end of [low, high]) {
+      if (end > LOSS.low && end < LOSS.high) line(svg, x(end), y - 9, x(end), y + 9, colour, { "stroke-width": 1.5, opacity: 0.75 });
+    }
+  }
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
   if (mean <= LOSS.high) dot(svg, x(mean), few, colour);
-  value(svg, width, signed(mean), few);
+  value(svg, width, signed(mean), few || (row.tied ? "tied first" : ""), few ? "soft" : "strong");
 }
 
 function drawRise(svg, width, row) {
@@ -82,6 +89,8 @@ const SIGNS = {
 // The costs that differ from those of added positions in the digits that are printed.
 const costs = (row) => Object.keys(SIGNS).filter((kind) => row[kind] !== null && row[kind].toFixed(2) !== "1.00");
 
+const printed = (row, kind) => (kind === "time" ? `× ${row.times}` : times(row[kind]));
+
 const COSTS = { parameters: "parameters", products: "arithmetic", time: "time" };
 
 const withoutCosts = (row) => (row.baseline ? "what costs are against" : row.time === null ? "as added; time not measured" : "as added");
@@ -89,11 +98,12 @@ const withoutCosts = (row) => (row.baseline ? "what costs are against" : row.tim
 function drawCost(svg, width, row, axis) {
   const shown = costs(row);
   if (!shown.length) return missing(svg, withoutCosts(row));
-  const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
+  const x = grid(svg, { ...axis, zero: 1, room: SPAN }, width, ROW);
   shown.forEach((kind, index) => {
     const y = ROW / 2 + 15 * (index - (shown.length - 1) / 2);
+    if (kind === "time" && row.earlier !== null) line(svg, x(row.earlier), y, x(row.time), y, "var(--soft)", { "stroke-width": 3 });
     SIGNS[kind](svg, x(row[kind]), y);
-    mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, times(row[kind]));
+    mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, printed(row, kind));
   });
 }
 
@@ -113,7 +123,7 @@ function drawAxis(svg, width, axis, lines, digits) {
 
 // The costs in words, for a narrow board; with them, that nothing was trained.
 function writeCost(svg, row) {
-  const said = costs(row).map((kind) => `${COSTS[kind]} ${times(row[kind])}`).join(" · ");
+  const said = costs(row).map((kind) => `${COSTS[kind]} ${printed(row, kind)}`).join(" · ");
   const cost = said || (row.baseline ? "" : "costs ") + withoutCosts(row);
   missing(svg, untrained(row) ? `not trained · ${cost}` : cost);
 }
@@ -125,7 +135,7 @@ function spoken(row, needs) {
   const number = (name, found) => (found ? `${name} ${signed(found.value)}, ${found.note}` : `${name} not measured`);
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
-  const time = row.time === null ? "time not measured" : `time ${times(row.time)}`;
+  const time = row.time === null ? "time not measured" : `time ${printed(row, "time")}`;
   const worse = row.worse ? " Learns worse than added positions." : "";
   return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
 }
@@ -149,7 +159,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const parts = [];
   const drawings = [];
   const narrow = () => board.clientWidth <= NARROW;
-  const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true }, 0]];
+  const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true, room: SPAN }, 0]];
   if (heading) {
     const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));

@@ -9,7 +9,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.errors import AddendError
 from analysis.core.formatting import at_most, join_names
-from analysis.figures.compare.two_sides import SIDES, CompareParameters, common_terms, far_apart, side_of_cell
+from analysis.figures.compare.two_sides import (
+    SIDES,
+    CompareParameters,
+    common_terms,
+    far_apart,
+    shows_two,
+    side_of_cell,
+)
 from analysis.figures.figure import STRONGEST
 from analysis.figures.one_run import unknown_tokens_note
 from analysis.figures.terms.maps import second_head, strongest_head
@@ -39,10 +46,12 @@ TEXT = "The dogs of the tall man are in the garden."
 CONTROL = 160
 """Pixels of a control of one side."""
 BELOW = {
-    "attention": "Attention, side by side",
-    "cell": "One cell, term by term",
-    "terms": "All heads, term by term",
+    "attention": "With attention",
+    "cell": "With one cell, term by term",
+    "terms": "With all heads, term by term",
 }
+BESIDE = 16
+"""The most tokens of which the maps of a term stand beside those of attention, four in a row."""
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 
 
@@ -123,10 +132,15 @@ def _other_head(pickers: Pickers) -> dict[str, Value]:
     return {"head2": SECOND_HEAD if is_strongest else strongest}
 
 
+def has_boxes(pickers: Pickers) -> bool:
+    """True where the right side has a model or a text of its own, which stand in a second row of the form."""
+    return not pickers.get("image") and bool({"model", "text"} & set(compared(pickers)))
+
+
 def boxes(pickers: Pickers) -> dict[str, str]:
     """The boxes of the right side, in the form: its model and texts, where it has its own. Returns their content."""
     aspects = compared(pickers)
-    if not {"model", "text"} & set(aspects):
+    if not has_boxes(pickers):
         return {}
     places = iter(st.columns([3, 4, 4, 2.4], vertical_alignment="bottom"))
     first, second, third = next(places), next(places), next(places)
@@ -202,13 +216,13 @@ def scores(pickers: Pickers, facts: Any) -> None:
         st.markdown(escape_markdown(what_differs(pickers)))
     terms = common_terms(results)
     _controls(pickers, results, terms)
-    maps = st.container()
+    choice = st.container()
     below = "terms"
     if CompareParameters.of(pickers.values()).takes_cell_apart:
         pickers.set("look", "cell")
     if terms:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            below = look(pickers, BELOW, "Below the maps")
+        with choice, st.container(horizontal=True, vertical_alignment="bottom"):
+            below = look(pickers, BELOW)
             if below == "terms":
                 measure(pickers)
             elif below == "cell":
@@ -219,12 +233,16 @@ def scores(pickers: Pickers, facts: Any) -> None:
         measure(pickers)
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
+    params = CompareParameters.of(values)
+    tokens = max(len(one.tokens) for one in results)
+    narrow = bool(terms) and below == "attention" and tokens <= BESIDE and shows_two(params, results)
+    maps, other = st.columns(2, gap="large") if narrow else (st.container(), st.container())
     if terms:
         with maps, show.reporting_problems():
             show_figure("compare_maps", values, results, on_cell=partial(_take_apart, pickers))
     else:
         st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")
-    with show.reporting_problems():
+    with other, show.reporting_problems():
         show_figure(f"compare_{below}", values, results)
 
 

@@ -38,6 +38,8 @@ GROUPS = {"four": "the four of word and position", "all": "all"}
 CHANGES = {"shuffle_positions": "shuffle", "zero_positions": "remove", "scale_positions": "weaken"}
 """Changes of positions that every model with added positions takes: the intervention -> what it does."""
 INPUTS = {"text": "Text", "image": "Image"}
+NAME_HEIGHT = 12
+"""Pixels by which the name of a box is higher than the gap above what stands beside it."""
 SHORT = 24
 """Letters of the text that the folded form shows."""
 OPEN = "inside.form_is_open"
@@ -63,8 +65,12 @@ def form(pickers: Pickers, *, asks: bool) -> Upload | None:
         return None
     _fold(pickers)
     with st.container(key="inside.ask"):
-        before, boxes = st.columns([1.5, 9], vertical_alignment="bottom")
+        # Beside two rows of boxes it stays in the first, below their names.
+        rows = "top" if comparison.has_boxes(pickers) else "bottom"
+        before, boxes = st.columns([1.5, 9], vertical_alignment=rows)
         with before:
+            if rows == "top":
+                st.space(NAME_HEIGHT)
             kind(pickers)
         with boxes, st.form("inside.form", border=False):
             return _image_boxes(pickers) if pickers.get("image") else _text_boxes(pickers)
@@ -265,7 +271,10 @@ def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
 
 
 def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
-    """Buttons that open to options; where the form asks also to examples, and for a text to comparisons and changes."""
+    """Buttons that open to examples, where the form asks for something, and to options.
+
+    Those of a text hold comparisons and changes of its positions, too.
+    """
     is_image = bool(pickers.get("image"))
     if asks:
         with st.popover("Examples", key="inside.examples_of"):
@@ -273,21 +282,15 @@ def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
                 _image_examples(pickers, uploaded)
             else:
                 _examples(pickers)
-    if asks and not is_image:
-        _compare_and_change(pickers)
-    with st.popover("Options", key="inside.more"):
+    compares = asks and not is_image
+    compared = comparison.compared(pickers) if compares else []
+    label = f"Compared: {', '.join(compared)}" if compared else "Compare and more" if compares else "Options"
+    with st.popover(label, key="inside.more"):
+        if compares:
+            comparison.pills(pickers)
+            if not compared:  # Changes are shown of one side alone.
+                _changes(pickers)
         _more(pickers, is_image=is_image)
-
-
-def _compare_and_change(pickers: Pickers) -> None:
-    """Comparisons with another side, or changes of positions, which are shown of one side alone."""
-    compared = comparison.compared(pickers)
-    with st.popover(f"Compare: {', '.join(compared)}" if compared else "Compare", key="inside.compare"):
-        comparison.pills(pickers)
-    if compared:
-        return
-    with st.popover("Change positions", key="inside.change_positions"):
-        _changes(pickers)
 
 
 def _changes(pickers: Pickers) -> None:

@@ -54,7 +54,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest}, width=2 * CONTROL)
         pressed = str(st.session_state.get(PRESSES, "key"))
         choose_once("press", "A press on a patch picks", PRESS, pressed, lambda one: _set(PRESSES, one), labelled=True)
-    maps, beside = st.columns([7, 4], gap="large")
+    maps, beside = st.columns([8, 4], gap="large")
     for name in ("patch", "key"):
         pickers.fixed(name, [-1, *range(len(result.tokens))])
     values = pickers.done()

@@ -339,8 +339,11 @@ class Board {
   }
 
   tableValue(layer, head) {
-    const term = this.data.parts.findIndex(({ name }) => name === this.at.term);
-    return this.data.table.values[layer][term][head];
+    return this.data.table.values[layer][this.termIndex()][head];
+  }
+
+  termIndex() {
+    return this.data.parts.findIndex(({ name }) => name === this.at.term);
   }
 
   layout() {
@@ -465,11 +468,19 @@ class Board {
     this.part("table").setAttribute("aria-roledescription", "map of heads");
     const list = this.part("strongest");
     list.replaceChildren();
+    const { many } = this.data;
+    const written = (value) => (value === null ? "–" : measure === "share" ? percent(value) : `${value.toFixed(2)} nats`);
+    list.classList.toggle("two", Boolean(many));
+    if (many) {
+      const head = put(list, "li", { class: "over" });
+      for (const text of ["", "this text", `${many.texts} texts`]) put(head, "span", {}, text);
+    }
     const ranked = all.map((value, index) => ({ value, layer: Math.floor(index / heads) + table.first, head: index % heads }));
     for (const { value, layer, head } of ranked.filter((one) => one.value !== null).sort((a, b) => b.value - a.value).slice(0, 4)) {
       const button = put(put(list, "li"), "button", { type: "button", "aria-current": layer === this.at.layer && head === this.at.head });
       put(button, "span", {}, `layer ${layer}, head ${head}`);
-      put(button, "span", {}, measure === "share" ? percent(value) : `${value.toFixed(2)} nats`);
+      put(button, "span", {}, written(value));
+      if (many) put(button, "span", {}, written(many.values[layer - table.first][this.termIndex()][head]));
       button.onclick = () => this.choose(layer, head);
     }
   }
@@ -519,7 +530,9 @@ class Board {
     const rest = 1 - shares.reduce((sum, share) => sum + share, 0);
     const leading = data.shares[lead][this.at.head] ?? 0;
     const subject = `Head ${this.at.head} of layer ${data.layer}`;
-    const size = `${percent(leading)} of its scores’ variation`;
+    const over = data.measure === "share" ? data.many?.values[data.layer - data.table.first]?.[lead]?.[this.at.head] ?? null : null;
+    const besides = over === null ? "" : `, ${percent(over)} over ${data.many.texts} texts`;
+    const size = `${percent(leading)} of its scores’ variation in this text${besides}`;
     this.part("heading").textContent = !known || own.length < 2 ? subject
       : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${size}`
       : `${subject} mixes terms; ${parts[lead].label} is the largest: ${size}`;

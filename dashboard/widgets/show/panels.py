@@ -41,7 +41,8 @@ def charts(
     columns = drawing.columns(figure)
     for start in range(0, len(panels), columns):
         row = panels[start : start + columns]
-        places = st.columns(columns) if columns > 1 else [st.container()]
+        alone = columns == 1 or (figure.wide_last and len(row) == 1)
+        places = [st.container()] if alone else st.columns(columns)
         for number, (placeholder, panel) in enumerate(zip(places, row, strict=False), start):
             key = f"{page}.{figure.name}.{number}"
             pressable: dict[str, Any] = {}

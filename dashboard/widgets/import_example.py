@@ -1,0 +1,39 @@
+"""The picture of what comes out of the template for scores, beside the template on the page Bring your own."""
+
+import io
+
+import altair as alt
+import pandas as pd
+
+from analysis.core import colours
+from analysis.core.formatting import plural, signed
+from analysis.figures import marks
+from analysis.figures.drawing import Chart
+from analysis.figures.experiments.board_rows import BASELINE
+from dashboard.widgets import show
+
+
+def chart(template: str) -> Chart:
+    """The template's variants as Experiments would draw them: a dot a seed, their means, and the difference."""
+    rows = pd.read_csv(io.StringIO(template))
+    means = rows.groupby("variant", sort=False).value.mean()
+    own = next(name for name in means.index if name != BASELINE)
+    names = {BASELINE: f"{BASELINE} (yours, the baseline)", own: f"{own} (yours)"}
+    points = 100 * (means[own] - means[BASELINE])
+    task = f"{rows.task.iloc[0].upper()}, {rows.metric.iloc[0]}"
+    rows, theme = rows.assign(label=rows.variant.map(names)), show.theme()
+    x = marks.number(
+        alt.X, "value", task, form=".1%", ticks=4, domain=(rows.value.min() - 0.01, rows.value.max() + 0.01)
+    )
+    y = marks.rows_down("label", [*names.values()], grid=False)
+    of_means = pd.DataFrame({"label": [names[name] for name in means.index], "value": means.to_numpy()})
+    seeds = f"{plural(int(rows.groupby('variant').seed.nunique().min()), 'seed')} each"
+    return marks.panel(
+        *marks.row_plot(rows, x=x, y=y, theme=theme, ends=None, size=marks.SEED, color=theme.colour(colours.SOFT)),
+        *marks.row_plot(of_means, x=x, y=y, theme=theme, ends=None, size=marks.LARGE_DOT, color=theme.ink),
+        theme=theme,
+        width=marks.HALF,
+        height=260,
+        title=f"{own}: {signed(points, 1)} points beside {BASELINE}",
+        below=[f"large: mean; small: {seeds}"],
+    )
