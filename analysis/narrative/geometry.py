@@ -167,7 +167,7 @@ def right_angles(model: str) -> CardAnswer:
     numbers = f"mean absolute cosine {own:.3f}; random {random:.3f}"
     return CardAnswer(
         answer=answer,
-        numbers=numbers if own < random else f"{numbers}; less their means {centred:.3f}",
+        numbers=numbers if own < random else f"{numbers}; means subtracted {centred:.3f}",
         note=tilt(histogram),
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
@@ -205,7 +205,7 @@ def own_directions(model: str) -> CardAnswer:
         answer=answer,
         numbers=f"hold {percent(found.positions)} of what varies in positions, {found.words_in_words} in words; "
         f"random {percent(found.random, 1)}",
-        note=f"All of this is counted in tables less their means. {found.rank} is {counted}.",
+        note=f"All of this is counted in tables whose means are subtracted. {found.rank} is {counted}.",
         curves=(
             CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),
             CardCurve("word", curves["words"]),

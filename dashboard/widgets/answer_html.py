@@ -306,10 +306,11 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     )
     seeds = plural(min(way.seeds for way in ways if not way.recipe), "seed")
     hollow = "; hollow: another recipe" if any(way.recipe for way in ways) else ""
+    again = " Where a step was trained again with new seeds, its row says what these show." if terms else ""
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
-        f'<table class="ways"><caption>Encoders of width 128, each changed from the one that '
-        f"it is indented under ({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow})</caption>"
+        '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
+        f"({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow}).{again}</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'

@@ -216,3 +216,14 @@ def test_without_runs_the_page_says_so(nothing):
     app = opened("runs")
     fine(app)
     assert any("python -m analysis ablate" in shown(text.value) for text in (*app.caption, *app.info))
+
+
+def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
+    app = opened("experiments", part="board", preset="cpu2", row="every_layer_attention")
+    led = [
+        link.proto.label for link in app.main.get("page_link") if "was not trained by this recipe" in link.proto.label
+    ]
+    assert len(led) == 1
+    assert "width128" in led[0]
+    unknown = opened("experiments", part="board", preset="cpu2", row="no_such_variant")
+    assert any("has no row 'no_such_variant'" in error.value for error in unknown.error)

@@ -292,7 +292,7 @@ def test_headings_say_what_their_cards_do_not(store: Path) -> None:
         model,
     )
     heading = FIGURES["geometry_cosines"].of({"model": model, "dim": 0}).finding
-    assert f"{centred:.3f} less their means" in heading
+    assert f"{centred:.3f} with the means subtracted" in heading
     last = re.search(r"after the last layer (\d+ % and \d+ %)", QUESTIONS["states"].of(model).numbers)
     assert last is not None
     assert FIGURES["geometry_states"].of({"model": model}).finding.endswith(f"after the last layer, in {last[1]}")

@@ -117,7 +117,7 @@ GROUPS = (
         (
             SingleChange("C36c", "words of 80 % of the width"),
             SingleChange("C36a", "then concatenated"),
-            SingleChange("C36b", "words of 50 % of the width: concatenated"),
+            SingleChange("C36b", "with words of 50 % on both sides: concatenated"),
             SingleChange("C36f", "concatenated to words of 100 %, projected back"),
         ),
         TO_CONCATENATION,

@@ -18,7 +18,7 @@ OWN_WIDTH = 0
 DIMENSIONS = (OWN_WIDTH, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 """The dimensions that the slider offers."""
 CENTRED = "word_position_centred"
-SERIES = {"word_position": "as they are", CENTRED: "less their means"}
+SERIES = {"word_position": "as they are", CENTRED: "means subtracted"}
 """The pairs of a word and a position that are drawn, by their subject in the store."""
 FLANKS = {"word_position": 0.55, "word_position_centred": 0.85}
 """The height of a curve, as a part of its peak, at which its name stands: no two names stand at one height."""
@@ -92,7 +92,7 @@ def _angle(model: str, dim: int, means: dict[str, float]) -> str:
     nearer = "nearer to" if own < random else "farther from"
     stand = f"Words and positions stand {nearer} right angles than random vectors of {dim} dimensions"
     if CENTRED in means:
-        return f"{stand}: mean absolute cosine {own:.3f}, and {means[CENTRED]:.3f} less their means"
+        return f"{stand}: mean absolute cosine {own:.3f}, and {means[CENTRED]:.3f} with the means subtracted"
     return f"{stand}: mean absolute cosine {own:.3f}, random {random:.3f}"
 
 

@@ -211,8 +211,9 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
-    in_words, by_chance = percent(found.words.value, 1), percent(found.words.baseline, 1)
-    others = f"in {found.measured}:\n{in_words} of words,\nrandom {by_chance}"
+    in_words = percent(found.words.value, 1)
+    most = "at most " if found.rank < found.measured else ""
+    others = f"{most}{in_words} of words\n(in {found.measured});\nrandom {percent(found.random, 1)}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",

@@ -40,7 +40,7 @@ def ranks(params: GeometryParameters) -> Figure:
         for subject, name in (("position", "positions"), ("word", "words"))
     }
     spans = [f"{name} use {values.min():.0f} to {values.max():.0f}" for name, values in centred.items() if len(values)]
-    text = f"By {len(RANKS)} ways of counting directions, less their means, {' and '.join(spans)}."
+    text = f"By {len(RANKS)} ways of counting directions, with means subtracted, {' and '.join(spans)}."
     return geometry_figure(
         "Four ways of counting directions",
         rows,

@@ -38,7 +38,8 @@ def spectra(params: GeometryParameters) -> Figure:
     position, word = ranks["positions"], ranks["words"]
     text = (
         f"Positions spread over about {position.value:.0f} of {values.along.max():.0f} directions, words over about "
-        f"{word.value:.0f}; random tables of their shapes would over {position.baseline:.0f} and {word.baseline:.0f}."
+        f"{word.value:.0f}; random tables of the same shapes would spread over {position.baseline:.0f} and "
+        f"{word.baseline:.0f}."
     )
     return geometry_figure(
         "How many directions words and positions use",

@@ -188,7 +188,7 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     by_chance = alt.Chart(ends).mark_area(color=GREY, opacity=0.4)
     named = pd.DataFrame(
         [{"layer": 0, "value": high, "align": "left", "dx": 6, "dy": -9, "hue": theme.colour(colours.SOFT),
-          "name": f"by chance: {percent(low, 1)} to {percent(high, 1)}"}]
+          "name": "what chance gives the three"}]
     )  # fmt: skip
     return marks.panel(
         by_chance.encode(x=x, y=y, y2=alt.Y2("high:Q")),
@@ -200,9 +200,9 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     )
 
 
-NAMES = 118
+NAMES = 132
 """Pixels of the names at the right of the curves."""
-GAP = 0.08
+GAP = 0.1
 """The least distance between the names of two curves, as a part of the axis."""
 
 
@@ -217,7 +217,7 @@ def _names(rows: pd.DataFrame, hues: dict[str, str], last: int) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"layer": last, "value": height, "hue": hues[row.series], "align": "left", "dx": 10, "dy": 0,
-             "name": f"{row.series}: {percent(row.value)}".replace(" places", "\nplaces")}
+             "name": f"{row.series}: {percent(row.value)}\n(by chance {percent(row.chance, 1)})"}
             for height, (_, row) in zip(heights, ends.iterrows(), strict=True)
         ]
     )  # fmt: skip

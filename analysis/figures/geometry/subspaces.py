@@ -22,7 +22,7 @@ RANK = 20
 """The leading directions of each table, or of the states, of which the finding speaks."""
 OVERLAP = "subspace_overlap"
 SHARED = "overlap (mean squared cosine)"
-KINDS = {"centred": "less their means", "raw": "as they are"}
+KINDS = {"centred": "means subtracted", "raw": "as they are"}
 
 
 @figure("geometry_subspaces", GeometryParameters)
@@ -88,12 +88,12 @@ def _lowest_angle(rows: pd.DataFrame) -> float:
 def _overlap_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
     """The names of the curves of overlap, where they lie apart, and that of random subspaces above their band."""
     ends = rows.sort_values("along").groupby("series")
-    first, last = ends.first().loc["as they are"], ends.last().loc["less their means"]
+    first, last = ends.first().loc["as they are"], ends.last().loc["means subtracted"]
     hues = {"ink": theme.ink, "soft": theme.colour(colours.SOFT)}
     return [
         {"along": first.along, "value": first.value, "name": "dashed: as they are", "hue": hues["ink"],
          "align": "left", "dx": 10, "dy": 0},
-        {"along": last.along, "value": UNDER * last.value, "name": "solid: less their means", "hue": hues["ink"],
+        {"along": last.along, "value": UNDER * last.value, "name": "solid: means subtracted", "hue": hues["ink"],
          "align": "right", "dx": 0, "dy": 0},
         {"along": last.along, "value": last.baseline, "name": "random subspaces", "hue": hues["soft"],
          "align": "right", "dx": -40, "dy": 0},
@@ -103,11 +103,11 @@ def _overlap_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
 def _angle_names(rows: pd.DataFrame, theme: Theme) -> list[dict[str, object]]:
     """The names of the curves of angles: one below its first angle, one above the line of right angles."""
     first = rows[rows.along == rows.along.min()].set_index("series")
-    middle = rows[(rows.series == "less their means") & (rows.along >= RANK / 2)].head(1).iloc[0]
+    middle = rows[(rows.series == "means subtracted") & (rows.along >= RANK / 2)].head(1).iloc[0]
     return [
         {"along": first.along.iloc[0], "value": first.value["as they are"], "name": "dashed: as they are",
          "hue": theme.ink, "align": "left", "dx": 10, "dy": 0},
-        {"along": middle.along, "value": 94, "name": "solid: less their means", "hue": theme.ink, "align": "center",
+        {"along": middle.along, "value": 94, "name": "solid: means subtracted", "hue": theme.ink, "align": "center",
          "dx": 0, "dy": 0},
         {"along": middle.along, "value": middle.baseline_low, "name": "random subspaces",
          "hue": theme.colour(colours.SOFT), "align": "left", "dx": 0, "dy": 14},

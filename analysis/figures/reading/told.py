@@ -421,8 +421,9 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
         again = _with_new_seeds()
         rows["written"] = [
-            f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
-            + (f"\n◇ {signed(again[name].step)}, {again[name].seeds} new seeds" if name in again else "")
+            f"{whole}\n◇ ({signed(again[name].step)}, {again[name].seeds} new seeds)"
+            if name in again
+            else f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
             for row, (name, whole, step) in enumerate(zip(rows.variant, rows.written, changed, strict=True))
         ]
         repeated = pd.DataFrame(

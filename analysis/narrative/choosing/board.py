@@ -420,7 +420,7 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
     usual = max(by_best, key=lambda best: len(by_best[best]))
     others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
     except_for = f", but {join_names(others)}" if others else ""
-    return f"Whichever one thing you need, {usual} has the lowest loss{except_for}."
+    return f"With any one need pressed, {usual} has the lowest loss{except_for}."
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import named
 from analysis.core import settings
 from analysis.core.errors import AddendError
-from analysis.core.formatting import fixed, plural
+from analysis.core.formatting import capitalised, fixed, plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
@@ -75,8 +75,7 @@ def draw(pickers: Pickers) -> None:
             query_params=query_parameters(PAGE, {"part": "glue", "glue_preset": SURGERY}),
         )
     elif opened and not of_a_reader and opened not in [row.variant for row in rows]:
-        with show.reporting_problems():
-            board.row(opened)  # Says which rows there are, where this one is not known at all.
+        _say_where(opened, board, values)
 
     def press(variant: str) -> None:
         """Opens the row that was pressed; closes the open one where there is no name."""
@@ -101,6 +100,26 @@ def draw(pickers: Pickers) -> None:
 
     show.show(figure, PAGE, values, board=draw_rows, under_heading=lambda: _link_to_quoted_row(values))
     _draw_others(board)
+
+
+def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value]) -> None:
+    """Links to the board that has the row which the link names, since this one has none; else what rows there are."""
+    for preset in judged_presets():
+        try:
+            rows = experiments_board(preset).rows
+        except AddendError:
+            continue
+        if variant in [row.variant for row in rows]:
+            st.page_link(
+                "views/experiments.py",
+                label=f"{capitalised(named(variant))} was not trained by this recipe; it stands on the board "
+                f"“{recipe(preset)}”",
+                icon=":material/arrow_forward:",
+                query_params=query_parameters(PAGE, {**values, "preset": preset}),
+            )
+            return
+    with show.reporting_problems():
+        board.row(variant)
 
 
 def _link_to_quoted_row(values: Mapping[str, Value]) -> None:

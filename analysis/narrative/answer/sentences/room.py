@@ -129,7 +129,7 @@ register(
                 "C09c",
                 CONTRADICTED,
                 "Apart at the input is not apart in attention: without the cross terms of "
-                "every layer, agreement with people falls by {size:.2f} in {hardest}.",
+                "every layer, the rank correlation with people’s ratings falls by {size:.2f} in {hardest}.",
             ),
             Tempering(
                 "C10c",
