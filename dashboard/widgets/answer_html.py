@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from analysis.core.colours import css_variables
-from analysis.core.formatting import plural, signed, signed_or_zero, unbroken
+from analysis.core.formatting import plural, signed, signed_or_zero, unbroken, uncapitalised
 from analysis.links import Value
 from analysis.narrative.front_page import AnswerStep, Bar, Card, WayOfTelling
 from analysis.narrative.glossary import DEFINITIONS, occurrences
@@ -69,6 +69,7 @@ STYLE = """
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
 .answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
 .answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
+.answer .limits p { color: var(--soft); font-size: 0.9rem; margin-top: 4px; }
 .answer .limits ul span { color: var(--soft); }
 .answer .term { all: unset; display: inline; font: inherit; color: inherit; cursor: help;
   text-decoration: underline dotted var(--soft); text-underline-offset: 3px; }
@@ -247,15 +248,17 @@ def _limits(step: AnswerStep) -> str:
     """The limits of a sentence, folded: further sentences, and statements with their verdicts and links."""
     if not step.tempered_by and not step.further:
         return ""
-    rows = "".join(f"<li>{escape(unbroken(line))}</li>" for line in step.further.splitlines())
-    rows += "".join(
+    more = "".join(f"<li>{escape(unbroken(line))}</li>" for line in step.further.splitlines())
+    against = "".join(
         f"<li>{escape(unbroken(limit.words))} "
         f"{_link(limit.id, 'claims', {'claim': limit.claim, 'statement': limit.id})}</li>"
         for limit in step.tempered_by
     )
-    return (
-        f'<details class="limits"><summary>More on this, and what speaks against it</summary><ul>{rows}</ul></details>'
-    )
+    lists = {name: rows for name, rows in (("More on this", more), ("What speaks against it", against)) if rows}
+    first, *others = lists
+    summary = ", and ".join((first, *map(uncapitalised, others)))
+    inside = "".join(f"{f'<p>{name}</p>' if others else ''}<ul>{rows}</ul>" for name, rows in lists.items())
+    return f'<details class="limits"><summary>{summary}</summary>{inside}</details>'
 
 
 def _link(name: str, page: str, values: Mapping[str, Value]) -> str:
@@ -306,11 +309,10 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     )
     seeds = plural(min(way.seeds for way in ways if not way.recipe), "seed")
     hollow = "; hollow: another recipe" if any(way.recipe for way in ways) else ""
-    again = " Where a step was trained again with new seeds, its row says what these show." if terms else ""
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow}).{again}</caption>"
+        f"({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow})</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'

@@ -229,8 +229,8 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
     assert "as long" not in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
     controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}
     assert (
-        "adding the leading sinusoids alone ends 2.50 nats lower than adding all; concatenating them ends 0.40 nats "
-        "higher than adding them."
+        "adding the leading sinusoids alone ends 2.50 nats lower than adding sinusoids in all dimensions; "
+        "concatenating them ends 0.40 nats higher than adding them."
     ) in sentence(verdict=OPEN, seeds=8, **measured)
     assert "as the question proposes" not in sentence(verdict=OPEN, seeds=7, **measured)
     decided = sentence(verdict=CONTRADICTED, seeds=8, **measured | {"answer": "It costs 0.20 nats."})

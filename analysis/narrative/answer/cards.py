@@ -5,14 +5,15 @@ from dataclasses import replace
 
 from analysis.ablation.variants import title
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Judgement
 from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
-from analysis.core.formatting import power_of_ten
+from analysis.core.formatting import plural, power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED
 from analysis.measurements.surgery.arms import RANK
+from analysis.narrative.answer.base import nats
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
@@ -35,11 +36,25 @@ def front_page() -> FrontPage:
 def ways_of_telling() -> tuple[WayOfTelling, ...]:
     """The ways of one recipe whose trainings are all stored; none where they cannot be compared with adding."""
     rows, quoted, remarks = _rows(PRESET), told_once.variants(), _remarks()
-    every = (
-        _way(variant, rows.get(variant), remarks.get(variant, ()), quoted=variant in quoted) for variant in COMPARED
-    )
-    ways = tuple(way for way in every if way is not None)
-    return ways if len(ways) > 1 and not ways[0].changes else ()
+    ways = {
+        variant: way
+        for variant in COMPARED
+        if (way := _way(variant, rows.get(variant), remarks.get(variant, ()), quoted=variant in quoted)) is not None
+    }
+    for variant, (one, other) in told_once.repeated(_facts()).items():
+        if {variant, one, other} <= ways.keys() and ways[variant].remarks:
+            ways[variant] = _with_own_seeds(ways[variant], ways[one].difference - ways[other].difference)
+    for variant in told_once.undecided_variants(_facts()) & ways.keys():
+        if ways[variant].quoted and not ways[variant].remarks:
+            ways[variant] = replace(ways[variant], remarks=("The rules leave its difference from adding open.",))
+    first = next(iter(ways.values()), None)
+    return tuple(ways.values()) if len(ways) > 1 and first and not first.changes else ()
+
+
+def _with_own_seeds(way: WayOfTelling, step: float) -> WayOfTelling:
+    """A row whose first remark is of new seeds, with what a reader finds who subtracts the rows. step: in nats."""
+    first, *others = way.remarks
+    return replace(way, remarks=(first, f"The {plural(way.seeds, 'seed')} of this table: {nats(step)}.", *others))
 
 
 def _by_another_recipe() -> tuple[WayOfTelling, ...]:
@@ -58,9 +73,13 @@ def _rows(preset: str) -> Mapping[str, VariantRow]:
         return {}
 
 
+def _facts() -> Mapping[str, Judgement]:
+    return {fact.id: fact for fact in statements.statements()}
+
+
 def _remarks() -> Mapping[str, tuple[str, ...]]:
     """Variant -> the sentences that stand in its row."""
-    remarks = told_once.remarks({fact.id: fact for fact in statements.statements()})
+    remarks = told_once.remarks(_facts())
     return {one.variant: tuple(other.sentence for other in remarks if other.variant == one.variant) for one in remarks}
 
 

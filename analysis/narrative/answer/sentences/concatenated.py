@@ -51,7 +51,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             (
                 f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
                 f"same width {bold} than adding, by {_range(effects)} nats over {layouts} "
-                f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). Its words are narrower, too.",
+                f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}; the points below are of another). "
+                "Its words are narrower, too.",
                 _equal_words(facts),
                 *_proposed(facts),
                 *_widths(facts),
@@ -101,7 +102,7 @@ def _on_longer_texts(facts: Facts) -> list[str]:
         return []
     return [
         f"On texts 4 times as long, adding the leading sinusoids alone ends {nats(alone.effect or 0.0)} than adding "
-        f"all; concatenating them ends {nats(beside.effect or 0.0)} than adding them."
+        f"sinusoids in all dimensions; concatenating them ends {nats(beside.effect or 0.0)} than adding them."
     ]
 
 
