@@ -338,13 +338,15 @@ def _panel(
     unit = str(means.unit.iloc[0])
     columns = rows.groupby("comparison").column.unique()
     # MNLI has two columns.
-    tasks = rows.groupby("comparison").task.agg(lambda found: found.str.removesuffix("_mismatched").nunique())
+    tasks = {
+        str(name): group.task.str.removesuffix("_mismatched").nunique() for name, group in rows.groupby("comparison")
+    }
     asked = {
-        name: str(names[0])
+        str(name): str(names[0])
         if len(names) == 1
         else f"{len(names)} tasks"
-        if tasks[name] == len(names)
-        else f"{len(names)} columns of {plural(tasks[name], 'task')}"
+        if tasks[str(name)] == len(names)
+        else f"{len(names)} columns of {plural(tasks[str(name)], 'task')}"
         for name, names in columns.items()
     }
     metrics = rows.groupby("comparison").metric.unique()
