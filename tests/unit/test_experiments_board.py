@@ -92,8 +92,8 @@ def test_the_glyph_says_where_positions_enter(store):
     for row in shown.rows:
         if row.steps and not row.steps.never:
             assert lines[row.variant].endswith(f"; order used after {row.steps.text} steps")
-    assert lines["no_position"] == "No positions told"
-    assert lines["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
+    assert places["no_position"] == "No positions told"
+    assert places["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
     assert set(lines) == set(glyphs), "every row says it"
 
 
