@@ -114,7 +114,7 @@ function header(root, board) {
   const head = put(root, "div", { class: "line head" });
   const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
   const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
-  const narrow = make("span", { class: "narrow" }, "; steps, size and time have columns on a wider screen");
+  const narrow = make("span", { class: "narrow" }, "; size and time have columns on a wider screen");
   put(head, "span", { class: "first" }, "press a row for its curves", narrow);
   column("told", board.heads.told[0], ...board.heads.told.slice(1).map((line) => make("span", {}, line)));
   column("loss", board.heads.loss, board.heads.margin, axis);
