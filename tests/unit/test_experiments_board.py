@@ -86,10 +86,14 @@ def test_the_glyph_says_where_positions_enter(store):
     assert "positions told at every layer, by terms of their own" in spoken(shown.row("bert_a_d_unscaled"), shown, "")
     assert "positions told at the first layer." in spoken(shown.row("first_layer_attention"), shown, "")
     lines = {row.variant: row_data(row, shown)["told_at"] for row in shown.rows}
-    assert lines["bert_a"] == "Told at the input"
-    assert lines["concat_20"] == "Told at the input, beside the words"
-    assert lines["no_position"] == "No positions told"
-    assert lines["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
+    places = {name: line.partition("; ")[0] for name, line in lines.items()}
+    assert places["bert_a"] == "Told at the input"
+    assert places["concat_20"] == "Told at the input, beside the words"
+    for row in shown.rows:
+        if row.steps and not row.steps.never:
+            assert lines[row.variant].endswith(f"; order used after {row.steps.text} steps")
+    assert places["no_position"] == "No positions told"
+    assert places["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
     assert set(lines) == set(glyphs), "every row says it"
 
 
@@ -408,7 +412,8 @@ def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple
     assert (f"{said} with the width" in finding) == bool(said)
     changes = {name: abs(wide - narrow) for name, (narrow, wide) in differences.items()}
     if said:
-        assert f"each of the {len(changes)} by {min(changes.values()):.2f} to {max(changes.values()):.2f}" in finding
+        which = "both" if len(changes) == 2 else f"all {len(changes)}"
+        assert f"in {which} comparisons by {min(changes.values()):.2f} to {max(changes.values()):.2f}" in finding
     else:
         most = max(changes, key=changes.__getitem__)
         narrow, wide = differences[most]

@@ -1,7 +1,7 @@
 """The loss that each single change of how positions are told adds, in two figures: paths of changes, and other changes.
 
-A row is one statement of the rules, whose two encoders differ as its words say. A row that begins with "then" starts
-where the row above it ends, so that the steps of a path are seen to add up.
+A row is one statement of the rules, whose two encoders differ as its words say. Every row is drawn from zero: the
+encoder before its change.
 """
 
 import math
@@ -36,8 +36,6 @@ ROW = 30
 """Pixels of a row: two lines of text."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
 """The numbers of the axis, in nats."""
-STEP_HEIGHT = 9
-"""Pixels of the bar from where a row starts to where it ends."""
 THEN = "then "
 """The beginning of the words of a change that goes on from the row above it."""
 
@@ -104,10 +102,10 @@ GROUPS = (
         "From adding once to concatenating, wider",
         "width128",
         (
-            SingleChange("C36h", "a wider, flatter shape"),
+            SingleChange("C36h", "a wider, flatter shape, words of 80 %"),
             SingleChange("C36g", "then concatenated"),
             SingleChange("C36d", "both at once"),
-            SingleChange("C36m", "then added again, words a quarter wider", turned=True),
+            SingleChange("C36m", "then added again, words of 100 %", turned=True),
         ),
         TO_CONCATENATION,
     ),
@@ -117,9 +115,14 @@ GROUPS = (
         (
             SingleChange("C36c", "words of 80 % of the width"),
             SingleChange("C36a", "then concatenated"),
-            SingleChange("C36b", "with words of 50 % on both sides: concatenated"),
-            SingleChange("C36f", "concatenated to words of 100 %, projected back"),
         ),
+        TO_CONCATENATION,
+    ),
+    Group("From adding, words of 50 %", "width128", (SingleChange("C36b", "concatenated"),), TO_CONCATENATION),
+    Group(
+        "From adding once, words of the whole width",
+        "width128",
+        (SingleChange("C36f", "concatenated, then projected back"),),
         TO_CONCATENATION,
     ),
 )
@@ -215,13 +218,13 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
-            "A row that begins with “then” changes the encoder of the row above it, and its bar starts where that "
-            "row ends; every other row starts at zero and changes the encoder that the title of its group, or the "
-            "words before its colon, name. The number is that of the one change."
+            "A row that begins with “then” changes the encoder of the row above it; every other row changes the "
+            "encoder that the title of its group, or the words before its colon, name. Zero is always the loss before "
+            "the change."
             if table.words.str.startswith(THEN).any()
             else "A row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
-            "outside the grey band around the start of its bar, and the same where it lies within. Filled: "
+            "outside the grey band, and the same where it lies within. Filled: "
             "decided, with as many seeds as "
             f"the rules ask for ({join_names(map(str, needed))}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
@@ -314,7 +317,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
     """The loss of the first encoder against the second's, as the rules have decided it; `open` where they have not.
 
     `same` where the whole interval lies within the margin, `lower` or `higher` where it lies beyond. Where it crosses
-    one end of it, a statement on that side may be contradicted, which says `not lower` or `not higher`.
+    one end of it, a statement on that side may be contradicted, which says `same or higher` or `same or lower`.
     """
     if verdict == OPEN:
         return OPEN
@@ -324,7 +327,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
         return "lower"
     if low > margin:
         return "higher"
-    return "not lower" if low >= -margin else "not higher"
+    return "same or higher" if low >= -margin else "same or lower"
 
 
 def turned(word: str) -> str:
@@ -366,12 +369,10 @@ def _other_groups(found: pd.DataFrame) -> list[Group]:
 def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
     """A row a change, with its effect in the direction of the change. One that is not measured has none.
 
-    margin: that of most contrasts, by which all are drawn and put in words. start, end: the difference from the encoder
-    with which the path begins, before the change and after it.
+    margin: that of most contrasts, by which all are drawn and put in words.
     """
     by_id = {row.id: row for row in frames.rows(found)}
     records: list[dict[str, object]] = []
-    end = 0.0
     for change in group.changes:
         row = by_id.get(change.statement)
         if row is None:
@@ -383,15 +384,12 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
         seeds = int(row.seeds) if row.seeds == row.seeds else 0
-        # Where the row above is not measured, its end is not known.
-        start = end if change.words.startswith(THEN) and end == end else 0.0
-        end = start + effect
         records.append(
             {
                 "chart": group.chart, "group": group.title, "preset": group.preset, "id": row.id,
                 "statement": row.statement, "pair": row.pair, "words": change.words, "after": after, "before": before,
-                "effect": effect, "low": low, "high": high, "start": start, "end": end, "margin": margin,
-                "seeds": seeds, "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
+                "effect": effect, "low": low, "high": high, "margin": margin, "seeds": seeds,
+                "verdict": row.verdict, "word": word, "measured": bool(effect == effect),
                 "text": _text(effect, word, seeds, _needed(row.id, group.preset), _held_back(row)),
             }
         )  # fmt: skip
@@ -430,44 +428,30 @@ def _changes(word: str, row: Any) -> str:
         return f"{'lowers' if word == 'lower' else 'raises'} the loss by {abs(row.effect):.2f} nats"
     if word == "same":
         return f"changes the loss by less than {row.line:g}"
-    return f"does not {'lower' if word == 'not lower' else 'raise'} the loss"
+    return f"does not {'lower' if word == 'same or higher' else 'raise'} the loss"
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     """The charts side by side on one scale; the first says how to read them all."""
-    ends = pd.concat([table.start - table.margin, table.start + table.margin, table.end])
-    ends = pd.concat([ends, table.start + table.low, table.start + table.high])
+    ends = pd.concat([-table.margin, table.margin, table.effect, table.low, table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
-    key = [
-        "filled: decided; hollow: open; lines: 95 % intervals",
-        f"grey: within ±{table.margin.iloc[0]:g} nats of the start, the same",
-    ]
+    key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
     # The second chart has as many lines above it, so that both begin at one height.
-    corrected = f"{CORRECTED}: open only after Holm's correction" if table.text.str.endswith(CORRECTED).any() else " "
-    below = {0: key, 1: ["; ".join(["same scale; open: not decided", *_half_decided(table)]), corrected]}
-    first = "From the loss before a change to that after it"
+    below = {0: key, 1: ["same scale", " "]}
+    first = "What one change adds to the loss"
     return [
         _chart(rows, domain, theme, str(name) or first, below[place])
         for place, (name, rows) in enumerate(table.groupby("chart", sort=False))
     ]
 
 
-def _half_decided(table: pd.DataFrame) -> list[str]:
-    """The meaning of the words of contrasts of which one side alone is decided."""
-    other = {"not lower": "higher", "not higher": "lower"}
-    return [f"{word}: same or {side}" for word, side in other.items() if (table.word == word).any()]
-
-
 def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str]) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
-    shown = table.assign(
-        label=labels, written=table.text, band_low=table.start - table.margin, band_high=table.start + table.margin,
-        end_low=table.start + table.low, end_high=table.start + table.high,
-    )  # fmt: skip
+    shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(
-        alt.X, "end", ["final loss, less that of the encoder", "with which the path begins (nats; left is lower)"],
+        alt.X, "effect", ["final loss after the change,", "less that before it (nats; left is lower)"],
         domain=domain, nice=False, values=[tick for tick in TICKS if domain[0] <= tick <= domain[1]], form=".1f",
     )  # fmt: skip
     tips: list[marks.Tip] = [
@@ -480,15 +464,10 @@ def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title
         marks.rule(theme, x=0),
         titles,
     ]
-    step = alt.Chart(known).mark_bar(height=STEP_HEIGHT, color=theme.colour(SOFT), opacity=0.45)
-    layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("end:Q"), y=y))
-    begin = alt.Chart(known).mark_tick(thickness=2, size=2 * STEP_HEIGHT, color=theme.colour(SOFT))
-    layers.append(begin.encode(x=marks.same_axis(x, "start"), y=y))
     for decided, part in ((True, known[known.word != OPEN]), (False, known[known.word == OPEN])):
         if len(part):
             layers += marks.row_plot(
                 part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
-                ends=("end_low", "end_high"),
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))

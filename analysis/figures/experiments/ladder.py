@@ -113,7 +113,8 @@ def _finding(table: pd.DataFrame) -> str:
                 (True, False): "Gains over adding",
                 (False, True): "Losses against adding",
             }[bool((both[wide] < 0).any()), bool((both[wide] > 0).any())]
-            return f"{sides} {verb} with the width: each of the {len(both)} by {sizes} nats from {narrow} to {wide}"
+            which = "both" if len(both) == 2 else f"all {len(both)}"
+            return f"{sides} {verb} with the width: in {which} comparisons by {sizes} nats from {narrow} to {wide}"
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "

@@ -33,8 +33,8 @@ from analysis.statistics import protocol
 
 INTACT = "minilm_intact"
 """The arm of a changed model that was not changed."""
-REPAIRS = {SURGERY: "Fine-tuning does", REFITTED: "Training on and fine-tuning do"}
-"""Preset of a changed model -> what could have repaired it."""
+REPAIRS = {SURGERY: "Fine-tuned", REFITTED: "Trained on and fine-tuned"}
+"""Preset of a changed model -> what could have repaired it, as a participle."""
 MOST_NAMED = 2
 """The most variants that a heading names."""
 LONGEST = 175
@@ -319,13 +319,13 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
         model = f"{study.name.partition(', ')[0]}, "
         names = [name.removeprefix(model) for name in different.title]
         named = " or ".join(
-            f"{name} ({point}{' on average' if place == 0 else ''})"
+            f"{name} ({point}{' points' if place == 0 else ''})"
             for place, (name, point) in enumerate(zip(names, points, strict=True))
         )
-        said = f"{REPAIRS[study.results.preset]} not repair {named}"
+        said = f"{REPAIRS[study.results.preset]}, {model.removesuffix(', ')} stays lower with {named}"
         others = averages[verdicts == "open"].sort_values("difference", ascending=False)
-        open_ones = [str(name).removeprefix(model) for name in others.title]
-        with_open = f"{said}; {' and '.join(open_ones)} {'is' if len(open_ones) == 1 else 'are'} open"
+        open_ones = [str(name).removeprefix(model).partition(" (")[0] for name in others.title]
+        with_open = f"{said}; the cost of {' and of '.join(open_ones)} is open"
         fits = open_ones and not equivalent and len(with_open) <= LONGEST
         return with_open if fits else f"{said}{rest}"
     named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))

@@ -57,6 +57,8 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     signs = found.map(SIGNS).fillna("")
     half = (rows.difference_high - rows.difference_low) / 2
     wide = half.notna() & (rows.title.nunique() <= FEW)
+    # Such an interval would say that the difference is decided, which the corrected test does not.
+    corrected = wide & found.isin(OPEN) & ((rows.difference_low > 0) | (rows.difference_high < 0))
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
@@ -64,9 +66,9 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
         written=[signed(value, 1) for value in rows.difference],
         text=[
             f"{signed(value, 1)} {sign or (OPEN[0] if is_wide and is_open else '')}".rstrip()
-            + (f"\n± {fixed(ends, 1)}" if is_wide else "")
-            for value, sign, ends, is_wide, is_open in zip(
-                rows.difference, signs, half, wide, found.isin(OPEN), strict=True
+            + ("\nafter correction" if only_corrected else f"\n± {fixed(ends, 1)}" if is_wide else "")
+            for value, sign, ends, is_wide, is_open, only_corrected in zip(
+                rows.difference, signs, half, wide, found.isin(OPEN), corrected, strict=True
             )
         ],
         interval=interval_text(rows.difference_low, rows.difference_high),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import StoreError
-from analysis.core.formatting import join_names, signed, uncapitalised
+from analysis.core.formatting import join_names, plural, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -136,6 +136,7 @@ def literature(_: Parameters) -> Figure:
     concatenated = means[means.panel == CONCATENATED]
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
+    gains = glue.gain_without_cola
     averages = published.average(tables[TUPE]).set_index("variant").all_columns
     return _figure(
         tables,
@@ -144,8 +145,8 @@ def literature(_: Parameters) -> Figure:
         title="What papers report: concatenation, and no cross terms",
         finding=(
             f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
-            f"published comparisons; without CoLA, dropping the cross terms gains {signed(original.gain_without_cola)} "
-            f"points of GLUE, and {signed(replication.gain_without_cola)} in a replication"
+            f"published comparisons; dropping the cross terms in {int((gains > 0).sum())} of {len(gains)} "
+            f"({signed(gains.min())} to {signed(gains.max())} points of GLUE without CoLA)"
         ),
         notes=(
             " Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
@@ -336,7 +337,18 @@ def _panel(
 ) -> Chart:
     unit = str(means.unit.iloc[0])
     columns = rows.groupby("comparison").column.unique()
-    asked = {name: str(names[0]) if len(names) == 1 else f"{len(names)} tasks" for name, names in columns.items()}
+    # MNLI has two columns.
+    tasks = {
+        str(name): group.task.str.removesuffix("_mismatched").nunique() for name, group in rows.groupby("comparison")
+    }
+    asked = {
+        str(name): str(names[0])
+        if len(names) == 1
+        else f"{len(names)} tasks"
+        if tasks[str(name)] == len(names)
+        else f"{len(names)} columns of {plural(tasks[str(name)], 'task')}"
+        for name, names in columns.items()
+    }
     metrics = rows.groupby("comparison").metric.unique()
     measured = {
         name: uncapitalised(found[0]).removeprefix("test ") if len(found) == 1 else f"{len(found)} metrics"
@@ -347,7 +359,9 @@ def _panel(
     ]
     labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
     names = dict(zip(means.comparison, labels, strict=True))
-    x = marks.number(alt.X, "gain", unit, domain=extents[unit], padding=8, ticks=5)
+    several = rows.metric.nunique() > 1 and unit == "points" and (metrics.str.len() == 1).all()
+    axis = ["points of the metric named at the left;", "compare within a paper"] if several else unit
+    x = marks.number(alt.X, "gain", axis, domain=extents[unit], padding=8, ticks=5)
     x["axis"]["titlePadding"] = 2 * marks.LABEL_LINE
     multiple = set(means.comparison[means.columns_compared > 1])
     singles = rows[rows.comparison.isin(multiple)].drop(columns=["caveat", "transcribed_from"])

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
+from analysis.core.colours import SOFT
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent, plural, sentences, signed
 from analysis.figures import marks
@@ -34,12 +35,18 @@ EXPLORATORY, LEADER = "cpu", "tupe_a"
 HEIGHT = 280
 LINEAR, TICKS = 0.1, (-2, -1.5, -1, -0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5, 1, 2)
 """The difference, in nats, below which the axis is nearly linear, and the numbers of the axis."""
+OTHER_LINE, OTHER_PLACE, OTHER_END = 1.35, 1.65, 4.2
+"""The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
-def _steps(trained: Sequence[float]) -> alt.X:
-    """Steps on a log scale, marked where something was trained, with room beside the first and the last."""
-    values, domain = sorted(set(trained)), (0.55 * min(trained), 1.6 * max(trained))
+def _steps(trained: Sequence[float], *, beside: bool) -> alt.X:
+    """Steps on a log scale, marked where something was trained, with room beside the first and the last.
+
+    beside: whether another recipe has a place of its own at the right.
+    """
+    values = sorted(set(trained))
+    domain = 0.55 * min(trained), (OTHER_END if beside else 1.6) * max(trained)
     return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
@@ -118,9 +125,9 @@ def _judged(params: SettingsParameters, table: pd.DataFrame, base: str) -> pd.Da
 def _judged_caption(judged: pd.DataFrame) -> str:
     [row] = frames.rows(judged)
     return (
-        f"Hollow: a recipe that hides {percent(PRESETS[row.recipe].masked_share)} ({row.recipe}, "
-        f"{plural(row.seeds, 'seed')}); its {row.own_steps:,} steps predict as many words as {row.steps:,} steps here, "
-        "and so it is drawn there."
+        f"Right of the dashed line: another recipe, which hides {percent(PRESETS[row.recipe].masked_share)} "
+        f"({row.recipe}, {plural(row.seeds, 'seed')}); its {row.own_steps:,} steps predict as many words as "
+        f"{row.steps:,} steps here."
     )
 
 
@@ -213,28 +220,43 @@ def _hollow_diamonds(base: alt.Chart, theme: Theme) -> alt.Chart:
     return base.mark_point(shape="diamond", filled=True, size=marks.LARGE_DOT, opacity=1, **style)
 
 
-def _hollow(
-    judged: pd.DataFrame | None, x: alt.X, y: alt.Y, ends: tuple[str, str], theme: Theme
+def _other_recipe(
+    judged: pd.DataFrame | None, longest: float, x: alt.X, y: alt.Y, measure: str, theme: Theme
 ) -> list[alt.LayerChart | alt.Chart]:
-    """The judged recipe's diamond, hollow, with its name at the right; nothing where there is none."""
+    """The judged recipe's diamond in a place of its own, right of a line; nothing where there is none.
+
+    measure: the column that is drawn, `gap` or `ratio`, whose interval has its name.
+    """
     if judged is None:
         return []
+    ends = f"{measure}_low", f"{measure}_high"
     written = [
-        f"hiding {percent(PRESETS[row.recipe].masked_share)}:\n{row.own_steps:,} steps,\nas many words"
+        f"{signed(row.gap) if measure == 'gap' else percent(row.ratio)}, {plural(row.seeds, 'seed')}\n"
+        f"another recipe:\nhides {percent(PRESETS[row.recipe].masked_share)},\n{row.own_steps:,} steps"
         for row in frames.rows(judged)
     ]
-    frame = judged.assign(written=written)
+    frame = judged.assign(written=written, place=OTHER_PLACE * longest)
+    x = marks.same_axis(x, "place")
+    line = alt.Chart(pd.DataFrame({"place": [OTHER_LINE * longest]})).mark_rule(
+        color=theme.colour(SOFT), strokeDash=marks.DASH
+    )
     base = alt.Chart(frame).encode(x=x, y=y)
     interval = (
         alt.Chart(frame)
         .mark_rule(color=theme.ink, strokeWidth=marks.LINE / 2)
         .encode(x=x, y=alt.Y(f"{ends[0]}:Q"), y2=alt.Y2(f"{ends[1]}:Q"))
     )
-    diamond = _hollow_diamonds(base, theme)
+    diamond = base.mark_point(shape="diamond", filled=True, size=marks.LARGE_DOT, opacity=1, color=theme.ink)
     text = base.mark_text(
-        align="left", dx=10, dy=16, lineBreak="\n", lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink
+        align="left",
+        dx=10,
+        dy=-marks.LABEL_LINE / 2,
+        lineBreak="\n",
+        lineHeight=marks.LABEL_LINE,
+        fontSize=marks.TEXT,
+        color=theme.ink,
     ).encode(text="written:N")
-    return [interval, diamond, text]
+    return [line.encode(x=x), interval, diamond, text]
 
 
 def _draw(
@@ -245,12 +267,12 @@ def _draw(
     title_colours = marks.series("title", names, theme, marks.legend())
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
-    x = _steps(trained)
+    x, longest = _steps(trained, beside=judged is not None), max(trained)
     # Differences shrink by ratios: on a linear axis all but the first would lie on one another.
     y = marks.number(
         alt.Y,
         "gap",
-        [f"final loss less {baseline}'s", f"(nats; logarithmic beyond {LINEAR:g})"],
+        [f"final loss less {baseline}'s", "(nats)"],
         zero=True,
         values=TICKS,
         grid=True,
@@ -266,7 +288,8 @@ def _draw(
         tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
     )  # fmt: skip
     top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
-    share = marks.number(alt.Y, "ratio", f"share of {baseline}'s steps (1: as many)", domain=(0, top), ticks=5)
+    share = marks.number(alt.Y, "ratio", f"% of {baseline}'s steps", domain=(0, top), ticks=5)
+    share["axis"]["labelExpr"] = "format(100 * datum.value, '.0f')"
     ratios = marks.line_plot(
         table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
@@ -286,28 +309,29 @@ def _draw(
             x=x, y=channel, text=f"of_{name}:N")]
         for name, channel in (("gap", y), ("ratio", share))
     }  # fmt: skip
+    one_seed = ["hollow: one seed"] if (counted.seeds == 1).any() else []
     return [
         marks.panel(
             marks.rule(theme, y=0),
             *losses,
             *means,
             *beside["gap"],
-            *_hollow(judged, x, y, ("gap_low", "gap_high"), theme),
+            *_other_recipe(judged, longest, x, y, "gap", theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
-            title="Difference in final loss",
-            below=["dots: seeds; diamonds: means with 95 % intervals"],
+            title=f"Difference in final loss (log scale beyond {LINEAR:g})",
+            below=["dots: seeds; diamonds: means with 95 % intervals", *one_seed],
         ),
         marks.panel(
             marks.rule(theme, y=1),
             *ratios,
             *beside["ratio"],
-            *_hollow(judged, x, share, ("ratio_low", "ratio_high"), theme),
+            *_other_recipe(judged, longest, x, share, "ratio", theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
             title=f"Steps to reach {baseline}'s final loss",
-            below=["diamonds: means over seeds with 95 % intervals"],
+            below=["diamonds: means over seeds with 95 % intervals", *one_seed],
         ),
     ]

@@ -245,9 +245,8 @@ def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
     if less.empty or less.min() <= 0:
         return ""
     return (
-        f"Variants in which positions have matrices of their own do {_shares(less)} less arithmetic than adding, "
-        "because sizes are matched: the parameters of these matrices, which multiply the table of positions once for "
-        "all texts of a step, are taken from the feed-forward layers, which multiply every token."
+        f"Matrices of positions' own mean {_shares(less)} less arithmetic, since the feed-forward layers are made "
+        "smaller by the same number of parameters."
     )
 
 
@@ -258,8 +257,8 @@ def more_with_narrower_words(rows: pd.DataFrame, preset: str) -> str:
     if more.empty or more.min() <= 0:
         return ""
     return (
-        f"Variants whose words are narrower do {_shares(more)} more: the parameters that their table of words saves, "
-        "whose rows are only looked up, go into wider feed-forward layers. At layers of one size they would do no more."
+        f"Narrower words mean {_shares(more)} more, since the feed-forward layers are made larger by what the table "
+        "of words saves."
     )
 
 

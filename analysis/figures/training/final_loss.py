@@ -41,8 +41,10 @@ FEWEST_SEEDS = 3
 """Seeds from which a row is judged where no rule says how many there must be."""
 BASELINE, LOWER, HIGHER, SAME, OPEN, FEW = "baseline", "lower", "higher", "same", "unresolved", "few"
 """The outcomes of a comparison with the baseline."""
-WORDS = {LOWER: "lower", HIGHER: "higher", SAME: "the same", OPEN: "open"}
-"""Outcome -> its word beside the row."""
+WORDS = {LOWER: "lower", HIGHER: "higher", SAME: "the same", FEW: "too few seeds"}
+"""Outcome -> its word beside the row; the word of an open one says why it is open."""
+ON_PLATEAU = "still on the plateau"
+"""The words by which the rules' reason says that a comparison is of runs that had hardly left the plateau."""
 NAN = float("nan")
 FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
@@ -174,10 +176,10 @@ def gap(params: ComparedParameters) -> Figure:
             f"A variant ends lower or higher where its whole interval lies beyond ±{margin:g} nats, which the rules "
             "count as no difference, and the rules or, where they do not judge it, Holm's correction over "
             f"{plural(tests, 'variant')} tell it apart; the board counts in the same way. Filled: lower, higher or the "
-            "same; hollow: open, or too few seeds."
+            "same; hollow: not decided, for the reason beside the row."
             if margin
             else "",
-            f"Triangles at the edge lie beyond the axis: {join_names(_far(far, needed))}." if len(far) else "",
+            f"Triangles at the edge lie beyond the axis: {join_names(_far(far, margin))}." if len(far) else "",
             _counts_of_the_rest(table),
             _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
@@ -192,9 +194,9 @@ def gap(params: ComparedParameters) -> Figure:
     )
 
 
-def _far(far: pd.DataFrame, needed: int) -> list[str]:
+def _far(far: pd.DataFrame, margin: float) -> list[str]:
     """Each variant beyond the axis with its difference and its verdict."""
-    return [f"{quote(str(row.title))} {signed_or_zero(row.gap)} ({_verdict(row, needed)})" for row in frames.rows(far)]
+    return [f"{quote(str(row.title))} {signed_or_zero(row.gap)} ({_verdict(row, margin)})" for row in frames.rows(far)]
 
 
 def _too_few(table: pd.DataFrame, needed: int) -> str:
@@ -311,7 +313,7 @@ def _draw(
     )  # fmt: skip
     y = marks.labelled_rows([labels[name] for name in order], grid=True)
     shown = table.assign(
-        written=[_difference(row, needed) for row in frames.rows(table)],
+        written=[_difference(row, needed, margin) for row in frames.rows(table)],
         told_apart=table.outcome.isin((LOWER, HIGHER, SAME)),
         label=table.title.map(labels),
         way=ways(table.variant),
@@ -333,6 +335,19 @@ def _draw(
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "way",
     ]  # fmt: skip
     layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=color)
+    zero = shown.loc[shown.outcome == BASELINE, columns].assign(gap=0.0)
+    if len(zero):
+        layers += marks.row_plot(
+            zero,
+            x=x,
+            y=y,
+            theme=theme,
+            ends=None,
+            shape="diamond",
+            size=marks.LARGE_DOT,
+            color=color,
+            tooltip=(VARIANT,),
+        )
     # A small triangle at the edge: the end of the interval lies beyond the axis. A large one: the difference does.
     small, large = marks.SEED, marks.LARGE_DOT
     beyond, below = ~far & (shown.high > domain[1]), ~far & (shown.low < domain[0])
@@ -347,7 +362,7 @@ def _draw(
         marks.panel(
             *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
             below=[
-                f"lines: 95 % intervals; grey: ±{margin:g} nats; hollow: open",
+                f"lines: 95 % intervals; grey band: ±{margin:g} nats; hollow: not decided",
                 "at the right: the difference, its verdict, the loss",
                 *(["triangle at the edge: beyond the axis"] if far.any() else []),
             ],
@@ -355,15 +370,19 @@ def _draw(
     ]  # fmt: skip
 
 
-def _difference(row: Any, needed: int) -> str:
+def _difference(row: Any, needed: int, margin: float) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\n{row.mean:.2f}"
     seeds = f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else plural(row.n, "seed")
-    verdict = "" if row.outcome == FEW else f", {_verdict(row, needed)}"
-    return f"{signed_or_zero(row.gap)}{verdict}\n{row.mean:.2f}, {seeds}"
+    return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\n{row.mean:.2f}, {seeds}"
 
 
-def _verdict(row: Any, needed: int) -> str:
-    """The outcome of a row in a word, or its seeds where these are too few."""
-    return f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else WORDS[row.outcome]
+def _verdict(row: Any, margin: float) -> str:
+    """The outcome of a row in a few words; of one that is open, with the reason."""
+    if row.outcome != OPEN:
+        return WORDS[row.outcome]
+    if row.standing == NOT_RESOLVED and ON_PLATEAU in row.reason:
+        return "open: on the plateau too long"
+    clear = row.high < -margin or row.low > margin
+    return "open after correction" if clear else "open: crosses the band"

@@ -73,7 +73,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     drawn, missing = rows[rows.gap.notna()], rows[rows.gap.isna()]
     return Figure(
         title=f"Final loss against {axis.noun}",
-        finding=_finding(drawn, axis),
+        finding=_finding(drawn, axis, matched=costs.matched(params.preset)),
         frame=lambda: rows,
         caption=sentences(
             f"Each point is a variant of recipe {recipe}, less {named(BASELINE)}'s loss and {axis.noun}; lower and "
@@ -157,7 +157,7 @@ def _unbeaten(rows: pd.DataFrame) -> list[str]:
     return best
 
 
-def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
+def _finding(drawn: pd.DataFrame, axis: Axis, *, matched: bool) -> str:
     """A sentence on the variants that end lower than adding without costing more; of times, on how far they differ."""
     others = drawn[drawn.variant != BASELINE]
     count = plural(len(others), "variant")
@@ -172,12 +172,17 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
         )
         return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
     free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
+    sizes = " (sizes matched)" if matched and axis.measure != "parameters" else ""
     if free.empty:
-        return f"None of {count} ends lower than adding with no more {axis.noun}: theirs differs from adding's {ends}"
+        return (
+            f"None of {count} ends lower than adding with no more {axis.noun}{sizes}: theirs differs from adding's "
+            f"{ends}"
+        )
     best = free.iloc[0]
     cost = costs.percent_of(best.cost) if abs(best.cost) >= NO_COST else f"within {percent(NO_COST, 1)}"
     return (
-        f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
+        f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}"
+        f"{sizes}; "
         f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {cost})"
     )
 
@@ -251,7 +256,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         below=[
             "bold: adding, the one that Answer quotes, the lowest"
             if axis.measure in costs.MACHINE
-            else "bold: adding, the one that Answer quotes, the unbeaten",
+            else "bold: adding, the one that Answer quotes, and those that no other beats in both",
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(
                 ("level lines: to an earlier measurement",)

@@ -22,7 +22,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, VARIANT, seeds_and_means, way_hues, ways
+from analysis.figures.training.row_marks import LETTERS, TRIANGLE, VARIANT, seeds_and_means, way_hues, ways
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     PLATEAU_MARGIN,
@@ -129,7 +129,7 @@ def plateau(params: TrainingParameters) -> Figure:
         + ".",
         command=command("training_plateau", params, trainings, [*others, orderless]),
         provenance=trainings.provenance([*others, orderless]),
-        draw=lambda theme: _draw(exits, orderless, theme),
+        draw=lambda theme: _draw(exits, orderless, trainings.baseline, theme),
         columns=1,
     )
 
@@ -146,8 +146,11 @@ def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
     )
 
 
-def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
-    """Steps until a model leaves the plateau; last the model without position, which never does."""
+def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> list[Chart]:
+    """Steps until a model leaves the plateau; last the model without position, which never does.
+
+    baseline: the variant at whose mean a dashed line stands.
+    """
     seeds = exits.seeds
     end = float(seeds.step.max())
     never = {"variant": orderless, "title": title(orderless), "n": exits.orderless_runs,
@@ -168,23 +171,33 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
         few=table.n < most,
         written=[_in_words(row) for row in frames.rows(table)],
     )
-    layers = seeds_and_means(
+    base = table[(table.variant == baseline) & ~censored]
+    layers = [] if base.empty else [marks.rule(theme, x=float(base["mean"].iloc[0]), dash=marks.DASH)]
+    y = marks.labelled_rows([labels[name] for name in table.title], grid=True)
+    x = marks.number(
+        alt.X,
+        "step",
+        "steps until the plateau is left (log scale)",
+        domain=(start, 1.05 * end),
+        log=10,
+        values=[step for step in STEPS if start <= step <= end],
+        form=",d",
+    )
+    layers += seeds_and_means(
         seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),
         shown,
-        marks.number(
-            alt.X,
-            "step",
-            "steps until the plateau is left (log scale)",
-            domain=(start, 1.05 * end),
-            log=10,
-            values=[step for step in STEPS if start <= step <= end],
-            form=",d",
-        ),
-        marks.labelled_rows([labels[name] for name in table.title], grid=True),
+        x,
+        y,
         theme,
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
         way_hues(shown.way, theme),
     )
+    beyond = shown[~shown.censored & (shown.high > 1.05 * end)]
+    if len(beyond):
+        layers += marks.row_plot(
+            beyond.assign(edge=1.05 * end), x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE,
+            size=2 * marks.SEED, color=way_hues(shown.way, theme), tooltip=(VARIANT,),
+        )  # fmt: skip
     return [
         marks.panel(
             *layers,
@@ -198,7 +211,9 @@ def _draw(exits: PlateauExits, orderless: str, theme: Theme) -> list[Chart]:
             ),
             below=[
                 "diamond and bar: mean and 95 % interval; dot: a seed",
-                "triangle: had not left when the training ended",
+                "triangle: had not left when the training ended"
+                + ("; a small one: the interval goes on" if len(beyond) else ""),
+                *([f"dashed: the mean of {named(baseline)}"] if len(base) else []),
                 *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
             ],
         )

@@ -33,7 +33,6 @@ from analysis.figures.training.data import (
     usual_recipe,
 )
 from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.final_loss import margin_of, unresolved
 from analysis.figures.training.learning_curves import AXES
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.verdict import verdict_of
@@ -351,12 +350,11 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             return None
         show.show(figure, PAGE, figure_values)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
-        margin = margin_of(str(figure_values["preset"]))
-        if name == "training_gap" and (sentence := unresolved(figure.frame(), margin)):
-            st.markdown(escape_markdown(sentence))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":
+            # The page tells no variant's arithmetic that the figure does not show.
             rows = stored(preset)
+            rows = rows[rows.variant.isin(figure.frame().dropna(subset="gap").variant)]
             said = (less_with_own_matrices(rows, preset), more_with_narrower_words(rows, preset))
             if any(said):
                 st.markdown(escape_markdown(" ".join(filter(None, said))))

@@ -15,6 +15,7 @@ from analysis.core.formatting import capitalised, join_names, plural, signed, si
 from analysis.figures.experiments.board import axis_range, places, ticks
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.published.table_parts import spelled
+from analysis.figures.training.final_loss import HIGHER, LOWER, SAME
 from analysis.figures.training.timing import ratio_range
 from dashboard.widgets.moving_pictures import show_component
 
@@ -126,7 +127,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "heads": {
             "loss": "Final loss less adding’s, nats",
             "told": ["Told at", "input | layers", "ring: own matrix", "half: beside words"],
-            "margin": f"grey: within ±{board.margin:g}, which counts as none" if board.margin else "",
+            "margin": f"grey: ±{board.margin:g}, which counts as none; bold: decided" if board.margin else "",
             "numbers": [
                 ["parameters", "Size", "parameters"],
                 [
@@ -150,10 +151,14 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "title": row.title,
         "known_as": spelled(VARIANTS[row.variant].known_as) if row.variant in VARIANTS and not board.imported else "",
         "told": told(row, board),
-        "told_at": "" if board.imported else capitalised(_told_in_words(row).removeprefix("positions ")),
+        # On a phone, which has no column of steps.
+        "told_at": ""
+        if board.imported
+        else capitalised("; ".join(filter(None, (_told_in_words(row).removeprefix("positions "), _order(row))))),
         "outcome": row.outcome,
         "open": row.variant == opened,
         "judged": row.outcome != "few",
+        "decided": row.outcome in (LOWER, HIGHER, SAME),
         "gap": _gap_data(row.gap),
         "value": "0" if row.outcome == "baseline" else _signed(row.gap),
         # A loss is no difference: it stands in the strip, in words.
@@ -239,6 +244,13 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
         times = ratio_range(row.time, row.earlier).replace("\N{EN DASH}", " to ")
         parts.append(f"{times} times the time of a step")
     return ". ".join(parts) + "."
+
+
+def _order(row: VariantRow) -> str:
+    """The step from which a row uses the order of words, in words; empty where it is not known."""
+    if not row.steps:
+        return ""
+    return "order never used" if row.steps.never else f"order used after {row.steps.text} steps"
 
 
 def _ratio(name: str, ratio: float | None, earlier: float | None = None) -> dict[str, str]:

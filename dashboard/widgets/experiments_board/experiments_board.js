@@ -114,7 +114,7 @@ function header(root, board) {
   const head = put(root, "div", { class: "line head" });
   const column = (name, title, ...more) => put(head, "span", { class: name }, title && make("b", {}, title), ...more);
   const [axis, stepAxis, ladderAxis] = [make("span"), make("span"), make("span")];
-  const narrow = make("span", { class: "narrow" }, "; steps, size and time have columns on a wider screen");
+  const narrow = make("span", { class: "narrow" }, "; size and time have columns on a wider screen");
   put(head, "span", { class: "first" }, "press a row for its curves", narrow);
   column("told", board.heads.told[0], ...board.heads.told.slice(1).map((line) => make("span", {}, line)));
   column("loss", board.heads.loss, board.heads.margin, axis);
@@ -160,7 +160,7 @@ function rowOf(root, row, board, press) {
   const button = put(root, "button", { type: "button", class: `line row ${row.outcome}`, "data-row": row.variant, "aria-expanded": row.open, "aria-label": row.spoken });
   const cell = (name, ...content) => put(button, "span", { class: name }, ...content);
   cell("name", row.title, row.known_as ? make("small", {}, row.known_as) : null, board.mark ? make("span", { class: "mark" }, board.mark) : null, row.told_at ? make("small", { class: "told_at" }, row.told_at) : null);
-  const texts = { value: [row.judged ? "strong" : "weak", row.value], rank: [row.few ? "weak" : "", row.places || row.few] };
+  const texts = { value: [row.decided ? "strong" : row.judged ? "" : "weak", row.value], rank: [row.few ? "weak" : "", row.places || row.few] };
   const drawn = [];
   for (const kind of ["told", "loss", "value", "rank", "steps", "ladder"]) {
     if (CELLS[kind]) drawn.push([CELLS[kind], cell(kind)]);
