@@ -212,8 +212,9 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words = percent(found.words.value, 1)
-    most = "at most " if found.rank < found.measured else ""
-    others = f"{most}{in_words} of words\n(in {found.measured});\nrandom {percent(found.random, 1)}"
+    less = found.rank < found.measured
+    bound, measured = ("at most ", f"\n(in {found.measured}: {in_words})") if less else ("", "")
+    others = f"in {found.rank}: {bound}{in_words} of words,\nrandom {percent(found.random, 1)}{measured}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
