@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -328,7 +329,7 @@ def test_names_of_methods_have_no_raw_superscript() -> None:
 
 def test_what_experiments_leave_open_is_open_here_too(store: Path) -> None:
     """A loss is a ring exactly where the page Experiments calls it open, and names the recipe that is another."""
-    outcomes: dict[str, dict[str, str]] = {}
+    outcomes: dict[str, dict[Any, Any]] = {}
     for row in rows():
         if row.loss is None or row.loss.elsewhere or row.loss.few:
             continue

@@ -213,13 +213,13 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words = percent(found.words.value, 1)
     less = found.rank < found.measured
-    bound, measured = ("at most ", f"\n(in {found.measured}: {in_words})") if less else ("", "")
+    bound, measured = ("at most\n", f"\n(in {found.measured}: {in_words})") if less else ("", "")
     others = f"in {found.rank}: {bound}{in_words} of words,\nrandom {percent(found.random, 1)}{measured}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
              "dx": dx, "dy": dy, "name": name},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -44,
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -16 - 14 * others.count("\n"),
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},

@@ -186,7 +186,7 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     by_chance = dotted.encode(x=x, y=marks.same_axis(y, "chance"), color=marks.hues("series", hues), detail="series:N")
     named = pd.DataFrame(
         [{"layer": 0, "value": float(rows.chance.max()), "align": "left", "dx": 6, "dy": -11,
-          "hue": theme.colour(colours.SOFT), "name": "dotted: by chance, a line for each"}]
+          "hue": theme.colour(colours.SOFT), "name": "dotted: by chance"}]
     )  # fmt: skip
     return marks.panel(
         by_chance,

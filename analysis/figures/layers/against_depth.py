@@ -151,7 +151,7 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     )
 
 
-def _layers(layers: Sequence[int]) -> str:
+def _layers(layers: Sequence[int] | pd.Index) -> str:
     """Layers in words: "layer 1", "layers 0 and 2"."""
     return f"{'layers' if len(layers) > 1 else 'layer'} {ranges(layers)}"
 

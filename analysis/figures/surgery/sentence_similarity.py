@@ -157,11 +157,11 @@ DASHED = "dashed: as trained"
 
 
 def _curve_names(shown: pd.DataFrame, hues: Mapping[str, str]) -> pd.DataFrame:
-    """The names of the two curves: above the second point of the model's own, below the lowest random draw."""
+    """The names of the two curves: well above the second point of the model's own, below the lowest random draw."""
     own, random = (shown[shown.along == name] for name in CURVES.values())
     named = []
     if len(own):
-        named.append(own.sort_values("rank").iloc[min(1, len(own) - 1)].to_dict() | {"align": "left", "dy": -16})
+        named.append(own.sort_values("rank").iloc[min(1, len(own) - 1)].to_dict() | {"align": "left", "dy": -46})
     if len(random):
         named.append(random.sort_values("value").iloc[0].to_dict() | {"align": "right", "dy": 14})
     columns = ["rank", "value", "along", "align", "dy"]
