@@ -219,7 +219,8 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
              "dx": dx, "dy": dy, "name": name},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -16 - 14 * others.count("\n"),
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10,
+             "dy": -16 - 14 * others.count("\n"),
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
