@@ -95,7 +95,7 @@ def intervention_effects(params: EffectsParameters) -> Figure:
 def _finding(long: pd.DataFrame) -> str:
     """What changes attention most, and what the output: one intervention may do both."""
     attention, output = (
-        rows.loc[rows.value.idxmax()] if len(rows := long[long.outcome == outcome]) else None
+        rows.sort_values("value").iloc[-1] if len(rows := long[long.outcome == outcome]) else None
         for outcome in ("attention_kl", "drift")
     )
     if attention is None:
