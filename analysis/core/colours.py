@@ -43,7 +43,7 @@ WAYS = {
     "apart": Colour("#cf3283", "#fe6fb0"),
     "layers": Colour("#6d1a80", "#ad57d9"),
     "relative": Colour("#a48b15", "#f5c518"),
-    "multiplied": Colour("#3f7d20", "#86c95c"),
+    "multiplied": Colour("#3f7d20", "#62a843"),
     "none": Colour("#50545d", "#767b86"),
 }
 """Ways to tell positions, by the names of `analysis.ablation.variants.WAYS`; `of_way` has those without a hue."""
