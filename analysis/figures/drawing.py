@@ -175,12 +175,17 @@ def replace_data(chart: Chart, replacement: Callable[[pd.DataFrame], Any]) -> No
         replace_data(inner, replacement)
 
 
+LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": "\u00a0%"}}
+"""Vega's locale: a space before the percent sign, as in our sentences."""
+
+
 def themed(chart: Chart, theme: Theme) -> Chart:
     """The chart itself, with the letters, axes and legends of all that leaves the page as a file."""
     letters = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": theme.ink, "titleColor": theme.ink}
     # Each of Altair's methods would copy the whole chart.
     chart.config = alt.Config(
         font=FONT,
+        locale=LOCALE,
         axis=alt.AxisConfig(**letters, gridColor=theme.grid, titleFontWeight="normal"),
         legend=alt.LegendConfig(**letters, titleLimit=400, labelLimit=320, titleFontWeight="normal"),
         title=alt.TitleConfig(color=theme.ink, subtitleColor=theme.ink),

@@ -77,7 +77,8 @@ def heatmap(
         chart = alt.layer(image, unseen_key(color, domain, first))
     else:
         row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
-        chart = _cells(values, row_names, column_names, color, (row_title, column_title, value_title), level)
+        steep = side < NARROW and len(column_names) > FEW_NAMES
+        chart = _cells(values, row_names, column_names, color, (row_title, column_title, value_title), level, steep)
         if not axes:
             for axis in (chart.encoding.x["axis"], chart.encoding.y["axis"]):
                 axis["labelOpacity"] = axis["titleOpacity"] = 0
@@ -98,6 +99,10 @@ def outlined(chart: Chart, row: int, column: int, theme: Theme) -> Chart:
     chart = chart.copy(deep=False)
     chart["title"] = chart["width"] = chart["height"] = alt.Undefined
     return alt.layer(chart, around, title=title, width=width, height=height)
+
+
+NARROW, FEW_NAMES = 300, 10
+"""Pixels below which a map is narrow, and the most names of columns that stand slanted there; more stand upright."""
 
 
 def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
@@ -137,8 +142,9 @@ def _cells(
     color: alt.Color,
     titles: tuple[str, str, str],
     level: bool,
+    steep: bool,
 ) -> alt.Chart:
-    """titles: of the rows, the columns and the values."""
+    """titles: of the rows, the columns and the values. level, steep: how the columns' names stand."""
     i, j = (grid.ravel() for grid in np.indices(values.shape))
     frame = pd.DataFrame(
         {
@@ -151,7 +157,7 @@ def _cells(
     )
     row, column, value = titles
     # Numbers stand upright; words would run into each other.
-    angle = 0 if level or _short(columns) else -60
+    angle = 0 if level or _short(columns) else -90 if steep else -60
     return (
         alt.Chart(frame)
         .mark_rect()

@@ -76,8 +76,8 @@ PARTS = (
     MethodPart(
         anchor="mean",
         title="Deeper layers, second method: mean",
-        text="Method *mean* is statistical. Over a corpus of windows of one length, it splits a hidden state into four "
-        "averages and what they leave over:",
+        text="Method *mean* is statistical. Over a corpus of windows of one length, it splits a hidden state into "
+        "three averages and what they leave over:",
         formula=r"h_{c,t} = \mu + \text{pos}_t + \text{ctx}_c + \text{resid}_{c,t}",
         where="$\\mu$ is the mean of all states, $\\text{pos}_t$ what slot $t$ adds on average over windows, "
         "$\\text{ctx}_c$ what window $c$ adds on average over slots (Song & Zhong 2023). It adds up as well, since the "

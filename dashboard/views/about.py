@@ -99,7 +99,7 @@ result.shares(), result.effects(), result.max_error""",
 )
 
 st.header("Cite", anchor="cite")
-show.cite_this("addend", "The whole dashboard", show.address("", {}))
+show.cite_this("addend", "Addend", show.address("", {}))
 st.caption(
     "Source, under the three dots of every figure, cites that figure and the works it rests on. All works stand below."
 )

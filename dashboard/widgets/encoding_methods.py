@@ -10,6 +10,7 @@ from analysis.core.formatting import join_names, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.training.data import stored_presets
+from analysis.figures.training.data import title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
@@ -58,8 +59,8 @@ def draw(pickers: Pickers) -> None:
         + " ".join(f"{NEEDS[need].title}: {NEEDS[need].means}" for need in deciding),
         wrap=True,
     )
-    answer, right = st.columns([3, 1], vertical_alignment="center")
-    with right:
+    answer, right = st.columns([3, 1], vertical_alignment="bottom")
+    with right.container(horizontal_alignment="right"):
         size = _draw_size(pickers)
     presets = stored_presets()
     if presets:
@@ -105,6 +106,7 @@ def draw(pickers: Pickers) -> None:
                 "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell "
                 "says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
                 "and its loss has no place on this axis. “Tied first”: the rules leave open which ends lowest. "
+                "“Open”, and a ring: they leave open whether it ends lower or higher than adding. "
                 f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )
@@ -175,7 +177,9 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
                 if row.baseline or (row.loss and not row.loss.elsewhere):
                     preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
-                    _link("experiments", "Its row in Experiments", "show_chart", {"preset": preset, "row": variant})
+                    named = trained_name(variant)
+                    label = "Its row in Experiments" + (f": {named}" if named != row.title else "")
+                    _link("experiments", label, "show_chart", {"preset": preset, "row": variant})
         with code:
             if config:
                 st.caption("The configuration of transformers that chooses it")

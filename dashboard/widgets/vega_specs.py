@@ -46,6 +46,7 @@ def _specification(panel: Any, theme: drawing.Theme) -> Specification:
     # text, names cut at 100 pixels, and the first and last name of an axis moved off their rows.
     ink = {"labelColor": theme.ink, "titleColor": theme.ink}
     result["config"] = {
+        "locale": drawing.LOCALE,
         "axis": {**ink, "labelLimit": 180, "labelFlush": False, "labelFontSize": 12},
         "legend": {**ink, "titleLimit": 400, "labelFontSize": 12},
         "text": {"fontSize": 12},

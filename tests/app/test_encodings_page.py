@@ -4,12 +4,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.encodings import ENCODINGS
+from analysis.figures.encodings import measures
 from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "values": ["The table itself", "How much each dimension moves"],
     "distance": ["Similarity against distance"],
-    "all": ["Attention reads distances best off encodings whose dots stand at the right of all columns"],
+    "all": [measures.TITLE],
 }
 
 

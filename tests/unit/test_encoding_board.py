@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from analysis.core.errors import LinkError
 from analysis.encodings import ENCODINGS
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
-from analysis.figures.training.final_loss import seeds_needed
-from analysis.narrative.choosing import METHODS, NEEDS, board, measured_preset
+from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
+from analysis.narrative.choosing import METHODS, NEEDS, board, evidence, measured_preset
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import training_rules
@@ -136,7 +137,11 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
     able = {row.method for row in found if not row.lacks}
     said = board.summary(found, needs)
     assert said.startswith(
-        f"{len(able)} of 10 methods can" if needs and able else "None of the 10" if not able else "All 10"
+        f"{len(able)} of 10 methods can"
+        if needs and able
+        else "None of the 10"
+        if not able
+        else f"{len(found)} rows: 10 methods, "
     )
     trained = {row.method for row in found if not row.lacks and (row.baseline or (row.loss and row.loss.judged))}
     assert f"e trained {len(trained) or 'none'} of them" in said or not able
@@ -320,3 +325,18 @@ def test_names_of_methods_have_no_raw_superscript() -> None:
     names = [board.trained_title(method) for method in METHODS]
     assert not [name for name in names if "^" in name]
     assert any("BERT-A, " in name for name in names)
+
+
+def test_what_experiments_leave_open_is_open_here_too(store: Path) -> None:
+    """A loss is a ring exactly where the page Experiments calls it open, and names the recipe that is another."""
+    outcomes: dict[str, dict[Any, Any]] = {}
+    for row in rows():
+        if row.loss is None or row.loss.elsewhere or row.loss.few:
+            continue
+        if row.loss.preset not in outcomes:
+            trained = evidence.own_trainings(row.loss.preset)
+            assert trained is not None
+            table, _ = compared_losses(trained)
+            outcomes[row.loss.preset] = table.set_index("variant").outcome.to_dict()
+        assert row.loss.undecided == (outcomes[row.loss.preset][row.name] == OPEN), row.title
+        assert bool(row.loss.recipe) == (row.loss.preset != JUDGED), row.title

@@ -12,6 +12,7 @@ from specimens import PAIR, TEXT, embedded_loaded, tiny_bert, tiny_tokenizer
 from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures import FIGURES
 from analysis.figures.drawing import panels
+from analysis.figures.layers.against_depth import MORE
 from analysis.measurements.terms import decompose
 from analysis.measurements.terms.masks import ALL, attended_keys, describe_mask
 from analysis.models.load import Loaded
@@ -93,21 +94,22 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
             top = max(mean[layer, four].max() for layer in _layers(words, len(leads)))
             assert size == (f"{100 * top:.0f}" if measure == "share" else f"{top:.2f}"), label
         others = np.delete(mean, four, axis=1).sum(1)
-        above = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max()}
+        above = {layer for layer in range(len(mean)) if others[layer] > MORE * mean[layer, four].max()}
+        level = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max() / MORE} - above
         most = max(leads.count(name) for name in leads)
         at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
         scores, _, others_more = figure.finding.partition("; ")
         assert scores.endswith(f" at {at}")
-        assert bool(others_more) == (bool(above) and measure == "share")
+        assert bool(others_more) == (bool(above | level) and measure == "share")
         states = str([panel.to_dict() for panel in panels(figure)])
         parts = {source: f"{100 * part:.0f} % {source}" for source, part in zip(SOURCES, run.carried[-1], strict=True)}
         largest = SOURCES[int(run.carried[-1].argmax())]
         assert {name for name, said in parts.items() if said in states} == {largest, "position"}
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
         if others_more:
-            named = re.search(r"at (layers? [\d, and to]+) the others", others_more)
-            assert named is not None
-            assert _layers(named[1], len(leads)) == above
+            for words, layers in (("more", above), ("as much", level)):
+                named = re.search(rf"{words} at (layers? \d+(?:(?:, | and | to )\d+)*)", others_more)
+                assert (_layers(named[1], len(leads)) if named else set()) == layers
         more = re.search(r"all others together are more at (layers? [\d, and to]+), where (\w+ → \w+) is the", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
         if more:

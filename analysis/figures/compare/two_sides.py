@@ -481,10 +481,11 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
     patterns = {side: (view.pattern, view.labels) for side, view in zip(SIDES, views, strict=True)}
     names = side_names(pair, ("", ""))  # Layer and head stand above the maps.
     largest = [float(view.pattern.max(axis=1).mean()) for view in views]
-    text = (
-        f"On average, the key that a token attends to most has {percent(largest[0])} of its attention {names[0]} and "
-        f"{percent(largest[1])} {names[1]}"
-    )
+    both = [percent(one) for one in largest]
+    of_sides = f"{both[0]} of its attention {names[0]} and {both[1]} {names[1]}"
+    if both[0] == both[1]:
+        of_sides = f"{both[0]} of its attention on both sides"
+    text = f"On average, the key that a token attends to most has {of_sides}"
     places = _places(pair, heads)
     return Figure(
         title="Attention of both sides",

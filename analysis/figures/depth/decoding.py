@@ -42,7 +42,7 @@ POSITION, BY_DECODER, WORD = "Where a word stands", "Its exact place, by decoder
 TOGETHER = {
     POSITION: {
         ("position", "", "exact"): "exact place",
-        ("position", "nearest", "within_3"): "within 3 places",
+        ("position", "", "within_3"): "within 3 places",
         ("order", "logistic", "accuracy"): "which of two is first",
     },
     BY_DECODER: {
@@ -97,7 +97,7 @@ def decoding(params: ModelsParameters) -> Figure:
         draw=lambda theme: (
             _draw(titled(shown), [readable(model) for model in models], theme)
             if len(models) > 1
-            else [_draw_one(shown, title, theme) for title in TOGETHER]
+            else [_draw_one(table, title, theme) for title in TOGETHER]
         ),
         columns=3,
     )

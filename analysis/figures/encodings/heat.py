@@ -108,9 +108,14 @@ def _columns_counted(drawn: Chart, entry: SizedEncoding) -> Chart:
     columns, _ = shown_columns(entry)
     if isinstance(columns, slice) and columns.step:
         drawn.encoding.x["axis"]["labelExpr"] = f"datum.value * {columns.step}"
+        if entry.dim >= MANY_COLUMNS:
+            ticks = range(0, entry.dim, TICK * -(-entry.dim // (2 * MANY_COLUMNS)))
+            drawn.encoding.x["axis"]["values"] = [dimension // columns.step for dimension in ticks]
     return drawn
 
 
+MANY_COLUMNS, TICK = 200, 50
+"""The dimensions from which an axis has ticks of its own, and those between two of them: as beside a whole table."""
 LARGE = 0.05
 """The share of a row's values that lie beyond the end of the colours from which the row is called large."""
 
@@ -189,12 +194,14 @@ def _stands_out(entry: SizedEncoding) -> str:
     ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the median size"
     rows = large_rows(entry)
     if not rows:
-        return f"no value exceeds {ratio}"
+        return f"values are of similar size, {ratio} at most" if times < SIMILAR else f"no value exceeds {ratio}"
     word = entry.encoding.rows
     named = f"{word} {rows[0]} stands" if len(rows) == 1 else f"{word}s {join_names(map(str, rows))} stand"
     return f"{named if len(rows) <= NAMED else f'{len(rows)} {word}s stand'} out, with values up to {ratio}"
 
 
+SIMILAR = 2.0
+"""Times by which the largest value exceeds the median of the sizes, below which all are called similar."""
 MANY, NAMED = 10, 4
 """The ratio from which it is said without decimals, and the most rows that a finding names."""
 

@@ -175,18 +175,21 @@ class MeasuresParameters(RowSimilarityParameters):
     shift: int
 
 
+TITLE = "The further right an encoding's dots stand in all columns, the better attention can read distances off it"
+
+
 @figure("encoding_measures", MeasuresParameters)
 def scalar_measures(params: MeasuresParameters) -> Figure:
     """Every registered encoding by every scalar measure; three of them are drawn."""
     entries, table = _measured(params)
     return Figure(
         **_shared("encoding_measures", params, entries, table, DRAWN),
-        title="Attention reads distances best off encodings whose dots stand at the right of all columns",
+        title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            "A grey stroke marks chance, and a dash means that rows are distances or all the same, so that there is "
-            "nothing to measure. At the right, products of two positions' rows tell their distance; a model can learn "
-            "to use an encoding that lies at the left.",
+            "A grey stroke marks chance. A dash: nothing can be measured, since the encoding has no row for each "
+            "position, or the same row for all. At the right, products of two positions' rows tell their distance; a "
+            "model can learn to use an encoding that lies at the left.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
             "Bold and in black: the encodings that are picked. Encodings that a model has yet to train are drawn where "

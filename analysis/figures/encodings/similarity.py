@@ -71,7 +71,8 @@ def similarity(params: RowSimilarityParameters) -> Figure:
         finding=_finding(shown, comparisons, setting(params)),
         frame=frame,
         caption=sentences(
-            "Line: how alike two positions are on average; band: one standard deviation over the pairs at a distance"
+            "Line: how alike two positions are on average; band: one standard deviation over the pairs at a "
+            "distance; thin grey: other encodings"
             + (
                 f"; dashed: where the line first climbs by {percent(VISIBLE)} of its height or more, so that likeness "
                 "no longer tells the nearer of two positions"
@@ -79,7 +80,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
                 else ""
             )
             + ".",
-            "Grey: every other encoding that is compared in the same way, named under the pointer.",
+            "Every other encoding that is compared in the same way is grey, and named under the pointer.",
             "The band is what distance does not account for.",
             "A distance is key minus query, and negative ones are drawn where they differ; the farthest has only one "
             "pair. Measures has the same numbers of every "

@@ -212,13 +212,15 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words = percent(found.words.value, 1)
-    most = "at most " if found.rank < found.measured else ""
-    others = f"{most}{in_words} of words\n(in {found.measured});\nrandom {percent(found.random, 1)}"
+    less = found.rank < found.measured
+    bound, measured = ("at most\n", f"\n(in {found.measured}: {in_words})") if less else ("", "")
+    others = f"in {found.rank}: {bound}{in_words} of words,\nrandom {percent(found.random, 1)}{measured}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
              "dx": dx, "dy": dy, "name": name},
-            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10, "dy": -44,
+            {"along": found.rank, "value": found.words.value, "hue": blue, "align": "right", "dx": -10,
+             "dy": -16 - 14 * others.count("\n"),
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},

@@ -21,6 +21,8 @@ NAMED = 0.6
 SHOWN_HEAD = (0, 2)
 """The layer and the head of the default model that the tour and Look inside show: it has a ring."""
 RINGED = f"ring: head {SHOWN_HEAD[1]} of layer {SHOWN_HEAD[0]}"
+TOP = 1.12
+"""The end of the axis, which leaves room for a name above a share of 1."""
 LOWEST = -0.05
 """The share at which the axis ends below zero; a triangle at its end stands for a head that lies beyond."""
 
@@ -93,15 +95,20 @@ def heads(params: GeometryParameters) -> Figure:
     )
 
 
+def _free_of_the_grid(share: float) -> float:
+    """The height of a name above a share: above the line at 1 where the name would else lie across it."""
+    return 1.0 if share > 2 - TOP else share
+
+
 def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
     """A dot a head, layer by layer and the smallest first; random heads as a grey bar a layer."""
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
-    y = marks.number(alt.Y, "value", None, domain=(LOWEST - 0.03, 1.03), values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
+    y = marks.number(alt.Y, "value", None, domain=(LOWEST - 0.03, TOP), values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
     x = marks.categories(alt.X, "layer", ["layer; in each, its heads", "from the least to the most"])
     random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
     under = random.head(math.ceil(NAMED * len(random)))
     named = pd.DataFrame(
-        [{"layer": random.layer.iloc[0], "value": under.baseline_high.max(), "name": "random heads",
+        [{"layer": random.layer.iloc[0], "value": _free_of_the_grid(under.baseline_high.max()), "name": "random heads",
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
     ordered = panels.chart_rows(rows).assign(

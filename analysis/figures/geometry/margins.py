@@ -131,13 +131,13 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
 
 
 def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
-    """The smallest margins of words of plain letters and the chosen word's, then the smallest of all words."""
+    """The smallest margins of all words, then those of words of plain letters and the chosen word's."""
     ordinary = rows[[word.isascii() and word.isalpha() and len(word) >= ORDINARY for word in rows.word]].head(LISTED)
     others = pd.concat([rows.head(FIRST if len(ordinary) else LISTED), rows[rows.word == selected].head(1)])
     named = pd.concat([ordinary, others]).drop_duplicates("rank").sort_values("rank")
     plain = named["rank"].isin([*ordinary["rank"], *rows["rank"][rows.word == selected]])
     plain &= ~named["rank"].isin(others["rank"].head(FIRST if len(ordinary) else 0))
-    named = pd.concat([named[plain], named[~plain]])
+    named = pd.concat([named[~plain], named[plain]])
     places = set(named.position)
     named = named.assign(
         label=[
@@ -162,7 +162,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title="Smallest margins",
-        below=[worst, *([f"plain words, then the {FIRST} smallest of all"] if len(ordinary) else [])],
+        below=[worst, *([f"the {FIRST} smallest of all, then plain words"] if len(ordinary) else [])],
     )
 
 

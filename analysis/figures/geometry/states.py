@@ -12,7 +12,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, percent
 from analysis.core.provenance import model_options
 from analysis.figures import marks, panels
-from analysis.figures.drawing import GREY, Chart, Theme
+from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, provenance
 from analysis.store import read
@@ -163,7 +163,7 @@ def _provenance(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _curves(found: Decoded, theme: Theme) -> Chart:
-    """One curve each for the word, the exact place and a place within three, named at their ends; chance dashed."""
+    """One curve each for the word, the exact place and a place within three, named at their ends; chance dotted."""
     blue, brown = theme.colour(colours.TERMS["word"]), theme.colour(colours.TERMS["position"])
     hues = {WORD: blue, EXACT: brown, NEAR: brown}
     curves = found.curves
@@ -182,16 +182,14 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
         dash=marks.dashes("series", {WORD: [1, 0], EXACT: [1, 0], NEAR: [4, 3]}),
         tooltip=("of", ("layer:Q", "state entering layer"), ("value", "right", ".1%"), ("chance", "by chance", ".1%")),
     )  # fmt: skip
-    chance = rows[rows.layer == 0].chance
-    low, high = float(chance.min()), float(chance.max())
-    ends = pd.DataFrame({"layer": [0, last], "value": [low, low], "high": [high, high]})
-    by_chance = alt.Chart(ends).mark_area(color=GREY, opacity=0.4)
+    dotted = alt.Chart(rows).mark_line(strokeDash=[1, 4], strokeWidth=marks.LINE, strokeCap="round")
+    by_chance = dotted.encode(x=x, y=marks.same_axis(y, "chance"), color=marks.hues("series", hues), detail="series:N")
     named = pd.DataFrame(
-        [{"layer": 0, "value": high, "align": "left", "dx": 6, "dy": -9, "hue": theme.colour(colours.SOFT),
-          "name": "what chance gives the three"}]
+        [{"layer": 0, "value": float(rows.chance.max()), "align": "left", "dx": 6, "dy": -11,
+          "hue": theme.colour(colours.SOFT), "name": "dotted: by chance"}]
     )  # fmt: skip
     return marks.panel(
-        by_chance.encode(x=x, y=y, y2=alt.Y2("high:Q")),
+        by_chance,
         *lines,
         *panels.names_at(pd.concat([_names(rows, hues, last), named]), x, y, theme),
         theme=theme,

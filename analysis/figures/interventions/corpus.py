@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised
+from analysis.core.formatting import capitalised, fixed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -72,10 +72,7 @@ def intervention_effects(params: EffectsParameters) -> Figure:
     left_out = "".join(_left_out(spec, why, kl, first.texts) for spec, why in config["left_out"].items())
     return Figure(
         title=f"Every intervention over the {first.corpus.replace('_', ' ')}",
-        finding=(
-            f"“{capitalised(kl.done.iloc[0])}” changes attention most, by {kl.value.iloc[0]:.2f} nats; "
-            f"“{kl.done.iloc[-1]}” least, by {kl.value.iloc[-1]:.3f}"
-        ),
+        finding=_finding(long),
         frame=lambda: long,
         caption=(
             f"{readable(first.model)}, each intervention alone on {first.texts} texts, {first.tokens:,} tokens. "
@@ -95,6 +92,22 @@ def intervention_effects(params: EffectsParameters) -> Figure:
     )
 
 
+def _finding(long: pd.DataFrame) -> str:
+    """What changes attention most, and what the output: one intervention may do both."""
+    attention, output = (
+        rows.sort_values("value").iloc[-1] if len(rows := long[long.outcome == outcome]) else None
+        for outcome in ("attention_kl", "drift")
+    )
+    if attention is None:
+        return ""
+    said = f"“{capitalised(attention.done)}” changes attention most, by {attention.value:.2f} nats"
+    if output is None:
+        return said
+    if output.done == attention.done:
+        return f"{said}, and the output most, by {output.value:.2f} (1 − cosine)"
+    return f"{said}; “{output.done}” changes the output most, by {output.value:.2f} (1 − cosine)"
+
+
 def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]:
     """One panel an outcome, of those measured: a dot and an interval for each intervention, in the order given."""
     y = marks.rows_down("done", order, grid=False)
@@ -107,5 +120,6 @@ def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]
         x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=5)
         tooltip = ("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q")
         dots = marks.row_plot(shown, x=x, y=y, theme=theme, bars=True, tooltip=tooltip)
-        panels.append(marks.panel(*dots, theme=theme, width=marks.HALF, height=marks.ROW * len(order)))
+        written = marks.texts_beside(shown.assign(written=[fixed(value) for value in shown.value]), y, theme)
+        panels.append(marks.panel(*dots, written, theme=theme, width=marks.HALF, height=marks.ROW * len(order)))
     return panels

@@ -101,12 +101,15 @@ def intervention_tokens(params: Parameters, outcome: InterventionResult) -> Figu
             "The angle between each token's output hidden state before and after (0°: unchanged, 90°: nothing in "
             f"common), as this checkpoint has no head that predicts tokens; {mean}"
         )
-    yardsticks = {} if predictions else _yardsticks(outcome)
+    over_corpus = {} if predictions else _over_corpus(outcome)
+    yardsticks = {name: one for name, one in over_corpus.items() if name in YARDSTICKS and [name] != _done(outcome)}
     return Figure(
         title="What the model then predicts" if predictions else "How far the output moves",
         finding=_outcome_finding(outcome),
         frame=lambda: frame,
-        caption=f"{_beside(yardsticks)}{summary}. Intervention: {outcome.words}. {_description(outcome)}.",
+        caption=(
+            f"{_beside(over_corpus, _done(outcome))}{summary}. Intervention: {outcome.words}. {_description(outcome)}."
+        ),
         alt=f"A mark for each of {len(frame)} tokens. {summary}.",
         draw=lambda theme: [_tokens(frame, yardsticks, theme, losses=predictions is not None)],
     )
@@ -120,28 +123,36 @@ class Yardstick:
     texts: int
 
 
-def _yardsticks(outcome: InterventionResult) -> dict[str, Yardstick]:
-    """Intervention -> its turn over a corpus, of those in `YARDSTICKS` that are stored of the same model."""
+def _done(outcome: InterventionResult) -> list[str]:
+    """The interventions of an outcome, as a corpus names them."""
+    return list(outcome.interventions)
+
+
+def _over_corpus(outcome: InterventionResult) -> dict[str, Yardstick]:
+    """Intervention -> its turn over a corpus, of the one shown and of `YARDSTICKS`, where stored of the same model."""
     rows = read.query(
         "SELECT intervention, value, texts FROM newest_interventions WHERE model = ? AND revision = ? "
         "AND outcome = 'cosine' AND layer IS NULL ORDER BY texts DESC",
         [outcome.provenance.model, outcome.provenance.revision],
     ).drop_duplicates("intervention")
-    found = rows[rows.intervention.isin(YARDSTICKS)].set_index("intervention")
+    found = rows.set_index("intervention")
+    shown = _done(outcome)[:1] if len(_done(outcome)) == 1 else []
     return {
         name: Yardstick(float(np.degrees(np.arccos(np.clip(found.value[name], -1, 1)))), int(found.texts[name]))
-        for name in YARDSTICKS
-        if name in found.index and (name,) != tuple(outcome.interventions)
+        for name in dict.fromkeys([*shown, *YARDSTICKS])
+        if name in found.index
     }
 
 
-def _beside(yardsticks: Mapping[str, Yardstick]) -> str:
-    """A sentence on the turns over a corpus, followed by a space; empty where none is stored."""
-    if not yardsticks:
+def _beside(over_corpus: Mapping[str, Yardstick], done: Sequence[str]) -> str:
+    """A sentence on the turns over a corpus, followed by a space; empty where none is stored. done: what is shown."""
+    if not over_corpus:
         return ""
-    said = [f"{one.turn:.0f}° with {YARDSTICKS[name]}" for name, one in yardsticks.items()]
-    texts = max(one.texts for one in yardsticks.values())
-    return f"Over {texts} texts, outputs turn by {join_names(said)} positions. "
+    own = [f"{one.turn:.0f}° with this change" for name, one in over_corpus.items() if [name] == list(done)]
+    others = [f"{one.turn:.0f}° with {YARDSTICKS[name]}" for name, one in over_corpus.items() if [name] != list(done)]
+    said = [*own, *([f"{join_names(others)} positions"] if others else [])]
+    texts = max(one.texts for one in over_corpus.values())
+    return f"Over {texts} texts, outputs turn by {', by '.join(said)}. "
 
 
 @figure("intervention_kl", Parameters, live=RUN)

@@ -19,6 +19,8 @@ from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Layers
 
 HEIGHT = 300
+MORE = 1.1
+"""Times by which one value exceeds another at least to be called larger; below that they are called equal."""
 REST = "others"
 """The name of the terms in which one side is neither word nor position, such as segment or bias."""
 
@@ -132,16 +134,26 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     finding = f"In this text, {first} {verb} of the terms of word and position at {at}"
     text = f"Largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
-    above = lead.index[together > sizes]
+    above, level = (
+        lead.index[together > MORE * sizes],
+        lead.index[(MORE * together > sizes) & (together <= MORE * sizes)],
+    )
+    said = [f"{size} at {_layers(layers)}" for size, layers in (("more", above), ("as much", level)) if len(layers)]
+    if said:
+        finding += f"; the others together (grey) make up {join_names(said)}"
     if not len(above):
         return finding, f"{text}."
     led = others.loc[above].max()
-    where = f"{'layers' if len(above) > 1 else 'layer'} {ranges(above)}"
-    finding += f"; at {where} the others together (grey) are larger still"
+    where = _layers(above)
     return finding, (
         f"{text}; all others together are more at {where}, where "
         f"{led.idxmax()} is the largest of them (up to {percent(float(led.max()))})."
     )
+
+
+def _layers(layers: Sequence[int] | pd.Index) -> str:
+    """Layers in words: "layer 1", "layers 0 and 2"."""
+    return f"{'layers' if len(layers) > 1 else 'layer'} {ranges(layers)}"
 
 
 def _over_texts(run: Layers, terms: Sequence[str]) -> str:

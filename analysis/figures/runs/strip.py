@@ -56,12 +56,14 @@ def strip(params: StripParameters) -> Figure:
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
-        finding=_finding(apart.median(), usual["mean"][usual["mean"] <= limit]) or f"{counted} of preset {preset}",
+        finding=_finding(apart.median(), usual["mean"], limit) or f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
             "Press one to see it in full.",
-            "Pale: a run that changed a setting of its preset." if rows.pale.any() else "",
+            "Pale: a run that changed a setting of its preset, which the heading does not count."
+            if rows.pale.any()
+            else "",
             f"A triangle is a loss beyond {fixed(limit)}; the number beside it is the largest."
             if rows.far.any()
             else "",
@@ -76,14 +78,23 @@ def strip(params: StripParameters) -> Figure:
     )
 
 
-def _finding(seeds: float, means: pd.Series) -> str:
-    """The distance of the variants' means beside that of the seeds of one; empty where one of the two is not known."""
-    variants = float(means.max() - means.min())
+def _finding(seeds: float, means: pd.Series, limit: float) -> str:
+    """The distance of the variants' means beside that of the seeds of one; empty where one of the two is not known.
+
+    Variants whose mean lies beyond the limit, where the axis ends, are counted by themselves.
+    """
+    near = means[means <= limit]
+    variants = float(near.max() - near.min())
     if not seeds > 0 or not variants > 0:
         return ""
+    far = len(means) - len(near)
+    which = "The best and the worst variant"
+    if far:
+        which = f"Of the {len(near)} variants on the axis, the best and the worst"
+    beyond = f"; {far} more {'lies' if far == 1 else 'lie'} beyond the axis" if far else ""
     return (
-        f"The best and the worst variant end {fixed(variants)} nats apart, {significant(variants / seeds, 2)} times as "
-        f"far as the best and the worst seed of one ({fixed(seeds)} in the median)"
+        f"{which} end {fixed(variants)} nats apart, {significant(variants / seeds, 2)} times as far as the best "
+        f"and the worst seed of one{beyond}"
     )
 
 

@@ -1,6 +1,7 @@
 """Sentence similarity of a model under every operation on its positions and terms."""
 
 import json
+from collections.abc import Mapping
 
 import altair as alt
 import pandas as pd
@@ -8,7 +9,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import default_model
 from analysis.core.errors import NoResults
-from analysis.figures import marks
+from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.one_run import stored_facts
@@ -121,8 +122,14 @@ def _operations(frame: pd.DataFrame, intact: float, theme: Theme) -> Chart:
         size=marks.SEED,
         tooltip=(("done", "operation"), "draw", *TIPS),
     )
+    means = shown.groupby("done", as_index=False).value.mean()
+    means = means.assign(label=means.done.map(labels), written=[f"{value:.3f}" for value in means.value])
+    rows = marks.labelled_rows(list(labels.values()), grid=True)
     height = marks.row_height(list(labels.values()), marks.ROW) * len(order)
-    return marks.panel(marks.rule(theme, x=intact), *dots, theme=theme, width=marks.HALF, height=height)
+    return marks.panel(
+        marks.rule(theme, x=intact), *dots, marks.texts_beside(means, rows, theme), theme=theme, width=marks.HALF,
+        height=height, title=LABEL, below=["line: as trained; of random draws the mean is printed"],
+    )  # fmt: skip
 
 
 def _by_rank(frame: pd.DataFrame, intact: float, theme: Theme) -> Chart:
@@ -132,11 +139,30 @@ def _by_rank(frame: pd.DataFrame, intact: float, theme: Theme) -> Chart:
     actual, random = CURVES.values()
     x = marks.number(alt.X, "rank", "directions of the positions", log=2)
     y = marks.number(alt.Y, "value", LABEL, domain=_axis_range(shown))
-    color = marks.series("along", (actual, random), theme, marks.legend("directions reserved for positions"))
+    hues = dict(zip((actual, random), theme.many(2), strict=True))
+    color = marks.hues("along", hues)
     lines = marks.line_plot(
         shown[shown.along == actual], x=x, y=y, theme=theme, color=color, ends=("low", "high"), dots=marks.SEED,
         tooltip=("along", ("rank:Q", "directions"), *TIPS),
     )  # fmt: skip
     draws = alt.Chart(shown[shown.along == random]).mark_point(filled=True, size=marks.SEED, opacity=0.75)
-    layers = marks.rule(theme, y=intact, dash=marks.DASH), *lines, draws.encode(x=x, y=y, color=color)
-    return marks.panel(*layers, theme=theme, width=marks.HALF, height=300)
+    names = panels.names_at(_curve_names(shown, hues), x, y, theme)
+    layers = marks.rule(theme, y=intact, dash=marks.DASH), *lines, draws.encode(x=x, y=y, color=color), *names
+    return marks.panel(
+        *layers, theme=theme, width=marks.HALF, height=300, title="By the number of directions", below=[DASHED]
+    )
+
+
+DASHED = "dashed: as trained"
+
+
+def _curve_names(shown: pd.DataFrame, hues: Mapping[str, str]) -> pd.DataFrame:
+    """The names of the two curves: well above the second point of the model's own, below the lowest random draw."""
+    own, random = (shown[shown.along == name] for name in CURVES.values())
+    named = []
+    if len(own):
+        named.append(own.sort_values("rank").iloc[min(1, len(own) - 1)].to_dict() | {"align": "left", "dy": -46})
+    if len(random):
+        named.append(random.sort_values("value").iloc[0].to_dict() | {"align": "right", "dy": 14})
+    columns = ["rank", "value", "along", "align", "dy"]
+    return pd.DataFrame(named, columns=columns).assign(name=lambda x: x.along, hue=lambda x: x.along.map(hues), dx=4)

@@ -215,5 +215,5 @@ def _layered(
     key = f"left to right: from {reach} tokens before the query to {reach} after"
     return marks.panel(
         *charts, theme=theme, width=marks.WIDE, height=height, title="Mean score that position gives, by distance",
-        below=[key, "each curve has a scale of its own"],
+        below=[key, "each curve has a scale of its own; a dot: too little to draw"],
     )  # fmt: skip

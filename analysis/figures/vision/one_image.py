@@ -11,7 +11,7 @@ from PIL import Image
 
 from analysis.core import frames
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised, signed, uncapitalised
+from analysis.core.formatting import capitalised, percent, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure, one_of
@@ -39,6 +39,8 @@ FRAME = 20
 """Pixels of that room that the small maps, which have no axes, do not need beside their legend."""
 ABREAST, BETWEEN, TITLE = 3, 1.5, 4.5
 """Small maps side by side; in patches, the room between them and that of the title above each."""
+LEAST = 0.005
+"""The share of the terms that have no map from which it is said."""
 QUERY = "#d6007f"
 """The outline of the query's patch, a colour on none of our scales; that of the key's is ink."""
 
@@ -290,9 +292,16 @@ def _places(values: np.ndarray, right: float = 0, down: float = 0) -> pd.DataFra
     return frame.assign(x=x - 0.5, x2=x + 0.5, y=y - 0.5, y2=y + 0.5)
 
 
-def _cells(places: pd.DataFrame, grid: tuple[float, float], scale: alt.Scale, key: alt.Legend | None) -> Chart:
-    """Scores at the places of their keys: cells to read by pointing."""
-    x, y = _square_axes(grid, counted=False)
+def _cells(
+    places: pd.DataFrame,
+    grid: tuple[float, float],
+    scale: alt.Scale,
+    key: alt.Legend | None,
+    *,
+    counted: bool = False,
+) -> Chart:
+    """Scores at the places of their keys: cells to read by pointing. counted: whether the axes are seen."""
+    x, y = _square_axes(grid, counted=counted)
     cells, tooltip = alt.Chart(places).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
     return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
@@ -317,6 +326,8 @@ def _maps(
     shares = decomposition.shares()
     titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
     others = {name: maps[name] for name in titles if name != largest}
+    rest = 1 - sum(float(shares[name][head]) for name in titles)
+    undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
     scale, colours = (
         theme.around_zero(limit),
         marks.colour_bar("score, one scale for all maps", length=180, form=".2~g"),
@@ -332,18 +343,18 @@ def _maps(
     def panel(layers: list[Chart], title: tuple[str, str], more: float = 0) -> Chart:
         return marks.panel(*layers, theme=theme, width=width, height=height + more * theme.screen, title=title)
 
-    def outlined(*layers: Chart, counted: bool = False) -> list[Chart]:
-        axes = _square_axes(grid, counted=counted)
+    def outlined(*layers: Chart) -> list[Chart]:
+        axes = _square_axes(grid, counted=True)
         return [*layers, *_outline(key, theme.ink, axes), *_outline(query, QUERY, axes)]
 
-    image = outlined(*_image(decomposition.pixels, grid), counted=True)
+    image = outlined(*_image(decomposition.pixels, grid))
     largest_cells, total_cells = (
-        _cells(_places(maps[name]), grid, scale, legend)
+        _cells(_places(maps[name]), grid, scale, legend, counted=True)
         for name, legend in ((largest, None if others else colours), ("total", None))
     )
     panels = [
         panel(image, ("the image", f"query pink, key {ink}")),
-        panel(outlined(total_cells), ("total", "all terms together")),
+        panel(outlined(total_cells), ("total", undrawn)),
         panel(outlined(largest_cells), titles[largest], 0 if others else LEGEND),
     ]
     if others:

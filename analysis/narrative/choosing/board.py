@@ -21,7 +21,7 @@ from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
-from analysis.figures.training.final_loss import seeds_needed
+from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
@@ -50,6 +50,8 @@ class Number:
     """A number with its interval. few: "1 seed", where these are fewer than the rules ask for.
 
     elsewhere: words for the runs that gave it, where they have no place on the axis. note, preset: the recipe.
+    undecided: the rules leave open whether it is lower or higher than that of added positions. recipe: the preset,
+    where it is not that of the board.
     """
 
     value: float
@@ -59,6 +61,8 @@ class Number:
     elsewhere: str = ""
     note: str = ""
     preset: str = ""
+    undecided: bool = False
+    recipe: str = ""
 
     @property
     def judged(self) -> bool:
@@ -261,15 +265,24 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
     if not gap.n:
         return None
     known = gap.low == gap.low
+    few = _few(trained, gap.n)
     return Number(
         value=float(gap.mean),
         low=float(gap.low) if known else None,
         high=float(gap.high) if known else None,
-        few=_few(trained, gap.n),
+        few=few,
+        undecided=not few and _undecided(trained, variant),
+        recipe=trained.preset if trained.preset != preset else "",
         elsewhere=_elsewhere(trained, preset, gap.n),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
         preset=trained.preset,
     )
+
+
+def _undecided(trained: Trained, variant: str) -> bool:
+    """True if Experiments calls a variant's final loss open beside that of the baseline."""
+    table, _ = compared_losses(trained)
+    return bool((table[table.variant == variant].outcome == OPEN).any())
 
 
 def _rise(name: str, trained: Trained, preset: str) -> Number | None:
@@ -396,14 +409,20 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     if not able:
         return f"None of the {count(board)} methods can do it all."
     trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
-    seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
-    strengths = f" ({plural(len(able), 'row')}, one for each strength)" if len(able) > count(able) else ""
+    seeds = f"e trained {count(trained) or 'none'} of them with all seeds, as small encoders."
     if not needs:
         return (
-            f"All {count(board)} methods{strengths}; {seeds} {_for_each_need(board)} Press what you need above, and "
-            "what lacks it moves down."
+            f"{plural(len(able), 'row')}: {plural(count(board), 'method')}{_at_strengths(able)}. W{seeds} "
+            f"{_for_each_need(board)} Press what you need above, and what lacks it moves down."
         )
-    return f"{count(able)} of {count(board)} methods can do it{strengths}; {seeds}"
+    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; w{seeds}"
+
+
+def _at_strengths(able: Sequence[EncodingRow]) -> str:
+    """A clause on the methods that have several rows; empty where none has."""
+    rows_of = {row.method: sum(other.method == row.method for other in able) for row in able}
+    said = [f"{_inside(IN_USE[name].name)} at {rows} strengths" for name, rows in rows_of.items() if rows > 1]
+    return f", {join_names(said)}" if said else ""
 
 
 def _for_each_need(board: Sequence[EncodingRow]) -> str:
@@ -413,14 +432,17 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
         if losses:
             best = min(losses, key=lambda title: losses[title])
-            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])})"
+            undecided = any(row.title == best and row.loss and row.loss.undecided for row in board)
+            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{', open' * undecided})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
     if not by_best:
         return ""
     usual = max(by_best, key=lambda best: len(by_best[best]))
     others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
-    except_for = f", but {join_names(others)}" if others else ""
-    return f"With any one need pressed, {usual} has the lowest loss{except_for}."
+    if not others:
+        return f"For each of the needs, {usual} ends lowest."
+    of_all = f"{len(by_best[usual])} of the {len(lowest)} needs"
+    return f"For {of_all}, {usual} ends lowest; {join_names(others)}."
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:

@@ -10,7 +10,7 @@ const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3] };
 const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
 
-const SIGNS_OF_LOSS = "○ few seeds ▸ off the axis";
+const SIGNS_OF_LOSS = "○ open, or few seeds ▸ off axis";
 const SIGN_OF_RISE = "grey: learns worse";
 
 const times = (value) => (value === null ? "" : `× ${value.toFixed(2)}`);
@@ -38,12 +38,14 @@ function beyond(svg, x, inward, colour) {
   mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
-// A printed value; under that of a ring its few seeds.
+// A printed value; below it a line or two: the few seeds of a ring, that it is open, another recipe.
 function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
   const y = ROW / 2;
   const place = { x: width - 2, "text-anchor": "end" };
-  mark(svg, "text", { ...place, y: y + (few ? -2 : 4), class: weight }, text);
-  if (few) mark(svg, "text", { ...place, y: y + 14, class: "soft" }, few);
+  const below = few ? few.split("\n") : [];
+  const first = y + 4 - 7 * below.length + (below.length === 1 ? 1 : 0);
+  mark(svg, "text", { ...place, y: first, class: weight }, text);
+  below.forEach((line, index) => mark(svg, "text", { ...place, y: first + 15 * (index + 1), class: "soft" }, line));
 }
 
 function drawLoss(svg, width, row) {
@@ -54,7 +56,7 @@ function drawLoss(svg, width, row) {
     diamond(svg, x(0), ROW / 2);
     return value(svg, width, "0");
   }
-  const { value: mean, low, high, few } = row.loss;
+  const { value: mean, low, high, few, undecided, recipe } = row.loss;
   const [colour, y] = ["var(--ink)", ROW / 2];
   if (low !== null) {
     line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
@@ -65,8 +67,11 @@ function drawLoss(svg, width, row) {
   }
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
-  if (mean <= LOSS.high) dot(svg, x(mean), few, colour);
-  value(svg, width, signed(mean), few || (row.tied ? "tied first" : ""), few ? "soft" : "strong");
+  const ring = few || undecided;
+  if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
+  const standing = few || (undecided ? "open" : row.tied ? "tied first" : "");
+  const said = [standing, few ? "" : recipe].filter(Boolean).join("\n");
+  value(svg, width, signed(mean), said, ring ? "soft" : "strong");
 }
 
 function drawRise(svg, width, row) {

@@ -52,10 +52,10 @@ def facts(pickers: Pickers) -> str:
     of_many_models = pickers.get("look") in FIGURES and pickers.get("tab") == "layers"
     of = str(pickers.get("model")).strip()
     if of_many_models:
-        of = "the models named below"
+        of = "The models named below"
     if pickers.get("tab") == "change" and pickers.get("look") == "masked":
-        of = "our own encoders"
-    return escape_markdown(f"Of {readable(of)}, measured before over many texts.")
+        of = "Our own encoders"
+    return escape_markdown(f"{readable(of)}, measured earlier over many texts.")
 
 
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.core.formatting import unbroken
 from dashboard.widgets.moving_pictures import show_component
 
 
@@ -22,8 +23,13 @@ def show_cards(
     show_component(
         "question_cards",
         key,
-        {"cards": list(cards), "at": pressed},
+        {"cards": [_unbroken(card) for card in cards], "at": pressed},
         dark=dark,
         package="dashboard.widgets",
         on_part_change=report,
     )
+
+
+def _unbroken(card: Mapping[str, Any]) -> dict[str, Any]:
+    """A card in whose texts no line ends between a number and its unit."""
+    return {name: unbroken(value) if isinstance(value, str) else value for name, value in card.items()}

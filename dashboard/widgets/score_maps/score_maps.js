@@ -532,10 +532,10 @@ class Board {
     const subject = `Head ${this.at.head} of layer ${data.layer}`;
     const over = data.measure === "share" ? data.many?.values[data.layer - data.table.first]?.[lead]?.[this.at.head] ?? null : null;
     const besides = over === null ? "" : `, ${percent(over)} over ${data.many.texts} texts`;
-    const size = `${percent(leading)} of its scores’ variation in this text${besides}`;
+    const size = `${percent(leading)} of what varies in its scores in this text${besides}`;
     this.part("heading").textContent = !known || own.length < 2 ? subject
-      : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${size}`
-      : `${subject} mixes terms; ${parts[lead].label} is the largest: ${size}`;
+      : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${parts[lead].label} is ${size}`
+      : `${subject} mixes terms; the largest, ${parts[lead].label}, is ${size}`;
     const named = this.places[large].host.overlay?.all;
     this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
