@@ -18,7 +18,7 @@ from analysis.store import read
 
 OWN, RANDOM = "separated", "separated_at_random"
 """The operations: along the positions' own directions, and along directions drawn at random."""
-REFERENCES = {"intact": "as trained", "mean_position": "every position\nthe mean"}
+REFERENCES = {"intact": "as trained", "mean_position": "all positions\nthe same"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
 ROOM = 0.006
