@@ -296,7 +296,9 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """
     if not ways:
         return ""
-    decimals = 2 if terms else 3  # Beside statements, small differences of the rows are seen in the numbers.
+    decimals, rounded = (
+        (2, "; rounded") if terms else (3, "")
+    )  # Beside statements, small differences of the rows are seen in the numbers.
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr class="{_row_class(way, place)}"><th scope="row" style="--changes:{way.changes}">'
@@ -311,7 +313,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"({seeds} each; bars are 95 % intervals; dashed: adding{"; rounded" if terms else ""}{hollow}).{again}</caption>"
+        f"({seeds} each; bars are 95 % intervals; dashed: adding{rounded}{hollow}).{again}</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'

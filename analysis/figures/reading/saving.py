@@ -25,6 +25,8 @@ MEASURES = {"arithmetic": "arithmetic in the layers", "parameters": "parameters"
 """Column of the frame -> its name in the picture."""
 ASIDE = 70
 """Units of the drawing to scale between the two matrices."""
+ROOM_BELOW = 0.1
+"""Growth below the lowest point, where a number stands."""
 ABOVE = 44
 """Those above the larger one, for its name."""
 
@@ -164,7 +166,7 @@ def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
     x = marks.number(alt.X, "extra", "dimensions for positions", domain=(0, MOST), values=range(0, MOST + 1, MOST // 4))
     # A few dimensions save parameters: their table is as narrow, and the layers grow less than it shrinks.
     # Below zero, a number has room beneath a dot on the axis.
-    domain = (min(0.0, float(long.more.min())) - 0.1, 1.1 * float(long.more.max()))
+    domain = (min(0.0, float(long.more.min())) - ROOM_BELOW, 1.1 * float(long.more.max()))
     y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))

@@ -355,7 +355,10 @@ def _indented_rows(frame: pd.DataFrame) -> tuple[list[str], alt.Y, int]:
     An invisible letter begins each line, since room at the beginning of a text is not drawn.
     """
     words = [
-        "\n".join(f"{marks.INVISIBLE}{INDENT * COMPARED[name]}{line}" for line in marks.wrap_lines(change_in_words(name), LETTERS))
+        "\n".join(
+            f"{marks.INVISIBLE}{INDENT * COMPARED[name]}{line}"
+            for line in marks.wrap_lines(change_in_words(name), LETTERS)
+        )
         for name in frame.variant
     ]
     level = marks.level_labels(words)
