@@ -23,10 +23,10 @@ EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 MOST = EXTRA[-1]
 MEASURES = {"arithmetic": "arithmetic in the layers", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
-ASIDE = 70
-"""Units of the drawing to scale between the two matrices."""
 ROOM_BELOW = 0.1
 """Growth below the lowest point, where a number stands."""
+ASIDE = 70
+"""Units of the drawing to scale between the two matrices."""
 ABOVE = 44
 """Those above the larger one, for its name."""
 
