@@ -5,7 +5,7 @@ import streamlit as st
 from analysis.claims.statements import stored as statements
 from analysis.figures import stored_figure
 from analysis.figures.claims.board import board as claims_board
-from analysis.figures.claims.board import most_often, standings
+from analysis.figures.claims.board import standings
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from dashboard.widgets import first_verdicts, show
 from dashboard.widgets.claims_board import show_board
@@ -16,9 +16,8 @@ board, counts = claims_board(), statements.counts()
 claims = {claim["id"]: claim for group in board.content["groups"] for claim in group["claims"]}
 show.header(
     PAGE,
-    f"Most often a claim {most_often()}. These are {len(claims)} claims about positions, from "
-    f"{len(board.content['documents'])} documents and the later literature, in {sum(counts.values())} statements that "
-    f"can be tested. So far {standings()}.",
+    f"Of {len(claims)} claims about positions, {standings()}. They are from {len(board.content['documents'])} "
+    f"documents and the later literature, in {sum(counts.values())} statements that can be tested.",
 )
 pickers = Pickers(PAGE)
 verdict = str(pickers.get("verdict"))

@@ -299,11 +299,14 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """
     if not ways:
         return ""
+    decimals, rounded = (
+        (2, "; rounded") if terms else (3, "")
+    )  # Beside statements, small differences of the rows are seen in the numbers.
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr class="{_row_class(way, place)}"><th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
-        f'<td class="value">{signed_or_zero(way.difference) if place else "0"}</td>'
+        f'<td class="value">{signed_or_zero(way.difference, decimals) if place else "0"}</td>'
         f'<td class="steps">{way.steps:,}</td>{_remark(way, terms)}</tr>'
         for place, way in enumerate(ways)
     )
@@ -312,7 +315,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     remarks = '<th class="remark">What it shows</th>' if terms else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"({seeds} each; bars are 95 % intervals; dashed: adding; rounded{hollow})</caption>"
+        f"({seeds} each; bars are 95 % intervals; dashed: adding{rounded}{hollow})</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'

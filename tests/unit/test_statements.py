@@ -107,6 +107,18 @@ def test_as_many_further_models_as_an_open_statement_asks_for_decide_it(standing
             assert rows.decide(known, "most", 1) == verdict
 
 
+def test_what_decides_tells_an_interval_around_the_line_from_one_that_only_the_correction_holds_back() -> None:
+    around, clear = row(0, -1, 1, family="around"), row(2.0, 0.04, 3.96, family="clear")
+    read = rows.readings([around, clear], "above")
+    assert [one.standing for one in read] == [OPEN, OPEN]
+    first, second = rows.sharper(read, "some").split(", and of ")
+    assert [word in first for word in ("around", "contains the line", "Holm")] == [True, True, False]
+    assert [word in second for word in ("clear", "contain", "Holm")] == [True, False, True]
+    # Without the one that contains it, nothing is said to contain it.
+    alone = rows.sharper(rows.readings([clear, row(1.98, 0.02, 3.94, family="other")], "above"), "some")
+    assert "contain" not in alone
+
+
 def test_seeds_of_one_variant_count_once() -> None:
     read = rows.readings([row(1, family="x"), row(1, family="x"), row(-1, family="y")], "above")
     assert rows.families(read) == {"x": HOLDS, "y": FAILS}

@@ -154,9 +154,14 @@ DECIDED = NextExperiment("")
 """The next experiment of a statement that is not open."""
 
 
+def hours_in_words(hours: float) -> str:
+    """Hours of work as a sentence has them: `0.5 hours`, `31 hours`."""
+    return f"{hours:.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
+
+
 def runs_to_come(runs: str, hours: float) -> NextExperiment:
     """The experiment of so many runs, told with its hours of one core. runs: `3 trainings more`."""
-    return NextExperiment(f"{runs}, about {hours:.1f} hours of one core", hours)
+    return NextExperiment(f"{runs}, about {hours_in_words(hours)} of one core", hours)
 
 
 @dataclass(frozen=True, kw_only=True)

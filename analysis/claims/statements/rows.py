@@ -116,9 +116,19 @@ def sharper(readings: Sequence[Reading], quantifier: str) -> str:
     waiting = [name for name, standing in standings.items() if standing == OPEN]
     if not waiting:
         return ""
-    named = join_names(map(readable, waiting)) if len(waiting) <= 3 else f"{len(waiting)} models"
-    interval = "interval contains" if len(waiting) == 1 else "intervals contain"
-    sharp = f"a sharper measurement of {named}, whose {interval} the line"
+    undecided = [one for one in readings if one.standing == OPEN]
+    around = {one.family or one.source for one in undecided if _contains_line(one)}
+    alone = f"the line alone, but not after Holm's correction over {plural(len(readings), 'reading')}"
+    groups = (
+        ("contains the line", "contain the line", [name for name in waiting if name in around]),
+        (f"excludes {alone}", f"exclude {alone}", [name for name in waiting if name not in around]),
+    )
+    parts = [
+        f"of {_names(group)}, whose {f'interval {one}' if len(group) == 1 else f'intervals {several}'}"
+        for one, several, group in groups
+        if group
+    ]
+    sharp = f"a sharper measurement {', and '.join(parts)}"
     if quantifier == "every":
         return f"{sharp}; a further model can contradict the statement, but cannot support it"
     if quantifier != "most":
@@ -126,6 +136,17 @@ def sharper(readings: Sequence[Reading], quantifier: str) -> str:
     total, found = len(standings), list(standings.values())
     more = {word: _further(found.count(word), total) for word in (HOLDS, FAILS)}
     return f"{sharp}; or {plural(more[HOLDS], 'further model')} that all hold, or {more[FAILS]} that all fail"
+
+
+def _contains_line(reading: Reading) -> bool:
+    """The 95 % interval of one reading, before any correction, contains its line."""
+    low, high, line = reading.low, reading.high, reading.line
+    return low is None or high is None or line is None or low <= line <= high
+
+
+def _names(families: Sequence[str]) -> str:
+    """The names of a few families, or their number."""
+    return join_names(map(readable, families)) if len(families) <= 3 else f"{len(families)} models"
 
 
 def _further(count: int, total: int) -> int:

@@ -8,7 +8,17 @@ from datetime import date
 from typing import Any
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import COMPARED_WITH, FAILS, HOLDS, MIXED, OPEN, Change, Document, Judgement
+from analysis.claims.statements.base import (
+    COMPARED_WITH,
+    CONTRADICTED,
+    FAILS,
+    HOLDS,
+    MIXED,
+    OPEN,
+    Change,
+    Document,
+    Judgement,
+)
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.rows import tally
@@ -92,8 +102,9 @@ def board() -> ClaimsBoard:
         "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
         "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
         "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
-        "a dotted line ends at a number without one, small dots are other readings that the same line judges; "
-        "green speaks for the claim, red against it. What says the opposite of its claim speaks against it where "
+        "a dotted line ends at a number without one, small dots are other readings that the same line judges, rings "
+        "those that are open; green speaks for the claim, red against it. What says the opposite of its claim speaks "
+        "against it where "
         "it is supported. “10 of 12” behind a number says of how many readings the statement holds; the number is "
         "that of the reading that decides.",
         "log": {
@@ -142,6 +153,7 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
         "lean": heading.lean,
         "decided": _decided(heading, quoted),
         "standing": _standing(heading.parts),
+        "note": _note(heading.parts),
         "sides": _sides(heading.parts),
         "statements": [
             _statement(part, changed=part.id in changed, quoted=part.id in quoted) | {"typical": part is shown}
@@ -181,8 +193,10 @@ def _by_measure(heading: Heading) -> str:
 def _decided(heading: Heading, quoted: Set[str]) -> str:
     """The statement that decides a claim and, where it falls, those of it stand that the first page rests on."""
     (decides,) = [part for part in heading.parts if part.decides]
+    supporting = bearings(heading.parts)[FOR]
     words = {
-        AGAINST: f"As it is worded, the claim fails with {decides.id}: one statement is enough.",
+        AGAINST: f"As it is worded, the claim fails with {decides.id}: one statement against it is enough"
+        + (f", though {supporting} {'speaks' if supporting == 1 else 'speak'} for it." if supporting else "."),
         MIXED: f"No statement speaks against it, but {decides.id} is mixed.",
         FOR: "Nothing that is decided speaks against it.",
         OPEN: "Nothing about it is decided yet.",
@@ -200,16 +214,11 @@ def _decided(heading: Heading, quoted: Set[str]) -> str:
     return words
 
 
-def most_often() -> str:
-    """The standing that most claims have, in words: `a claim holds in some of its statements and fails in others`."""
-    counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
-    return STANDINGS[max(STANDINGS, key=lambda side: counts[side])][0]
-
-
 def standings() -> str:
-    """The finding of the whole page: the number of claims of each standing."""
+    """The finding of the whole page: the number of claims of each standing, the most frequent one first."""
     counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
-    said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
+    ordered = sorted(STANDINGS.items(), key=lambda standing: -counts[standing[0]])
+    said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in ordered if counts[side])
     return join_names(said)
 
 
@@ -219,6 +228,14 @@ def _standing(parts: Sequence[Judgement]) -> str:
     if count[FOR] and count[AGAINST]:
         return IN_PART
     return next(bearing(part) for part in parts if part.decides)
+
+
+def _note(parts: Sequence[Judgement]) -> str:
+    """Words beside a claim whose squares or counts alone would say otherwise than its standing; "" for most claims."""
+    if _standing(parts) == MIXED:
+        return f"mixed as it is worded ({next(part.id for part in parts if part.decides)})"
+    aside = [part for part in parts if part.aside and part.verdict == CONTRADICTED]
+    return "small squares: other comparisons" if aside and _standing(parts) == FOR else ""
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """A statement's measurement on a turned strip: the rule's line in the middle, what speaks for the claim right of it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from analysis.claims.statements.base import COMPARED_WITH, CONTRADICTED, SUPPORTED, Judgement, Region
+from analysis.claims.statements.base import COMPARED_WITH, CONTRADICTED, OPEN, SUPPORTED, Judgement, Region
 from analysis.claims.statements.comparison import TRAINED
 from analysis.claims.statements.margin_contests import STEPS
 
@@ -30,14 +30,16 @@ class Strip:
     """Places on a strip from -1 to 1, with the rule's line at 0: right of it speaks for the claim, left against it.
 
     value: the number that is shown. low, high: the ends of its interval as they lie on the strip, the left one first;
-    None for a number without one. others: the other readings of the statement that the same line judges. far: the
-    second line of a statement that two bounds support, such as "the same"; None for one bound.
+    None for a number without one. others: the other readings of the statement that the same line judges. resolved:
+    whether each of these holds or fails, after the rule's correction. far: the second line of a statement that two
+    bounds support, such as "the same"; None for one bound.
     """
 
     value: float
     low: float | None
     high: float | None
     others: tuple[float, ...]
+    resolved: tuple[bool, ...]
     far: float | None
 
 
@@ -54,15 +56,17 @@ def strip(judgement: Judgement) -> Strip | None:
     depth = _depth_from_nearest_bound(region, effect)
     value = depth(effect)
     ends = () if judgement.low is None or judgement.high is None else (depth(judgement.low), depth(judgement.high))
-    others = tuple(map(depth, _other_values(judgement)))
+    readings = _other_readings(judgement)
+    others = sorted((sign * depth(value), resolved) for value, resolved in readings)
     far = None if region.lower is None or region.upper is None else region.upper - region.lower
-    largest = max(map(abs, (value, *ends, *others, far or 0.0))) or 1.0
+    largest = max(map(abs, (value, *ends, *(place for place, _ in others), far or 0.0))) or 1.0
     low, high = sorted(sign * end / largest for end in ends) if ends else (None, None)
     return Strip(
         value=sign * value / largest,
         low=low,
         high=high,
-        others=tuple(sorted(sign * other / largest for other in others)),
+        others=tuple(place / largest for place, _ in others),
+        resolved=tuple(resolved for _, resolved in others),
         far=None if far is None else sign * far / largest,
     )
 
@@ -96,13 +100,16 @@ def _depth_from_nearest_bound(region: Region, effect: float) -> Callable[[float]
     return lambda value: value - (lower or 0.0)
 
 
-def _other_values(judgement: Judgement) -> Iterable[float]:
-    """The other readings that the rule compares with the same line."""
+def _other_readings(judgement: Judgement) -> list[tuple[float, bool]]:
+    """The values of the other readings that the rule compares with the same line, and whether each is resolved."""
     if judgement.kind not in SEVERAL:
-        return ()
-    values = [
-        reading.value for reading in judgement.readings if reading.value is not None and reading.line == judgement.line
+        return []
+    found = [
+        (reading.value, reading.standing != OPEN)
+        for reading in judgement.readings
+        if reading.value is not None and reading.line == judgement.line
     ]
-    if judgement.effect in values:
-        values.remove(judgement.effect)
-    return values
+    shown = next((one for one in found if one[0] == judgement.effect), None)
+    if shown is not None:
+        found.remove(shown)
+    return found

@@ -18,7 +18,7 @@ from analysis.store import read
 
 OWN, RANDOM = "separated", "separated_at_random"
 """The operations: along the positions' own directions, and along directions drawn at random."""
-REFERENCES = {"intact": "as trained", "mean_position": "every position\nthe mean"}
+REFERENCES = {"intact": "as trained", "mean_position": "all positions\nthe same"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
 ROOM = 0.006
@@ -135,7 +135,7 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
     rows = frame[frame["rank"].notna()]
     own, random = rows[rows.operation == OWN], rows[rows.operation == RANDOM]
     x = marks.number(alt.X, "rank", "directions kept for positions", log=2, values=(1, 2, 4, 8, 16, 32, 64))
-    lowest = min(float(rows.value.min()), float(own.paired_low.min())) - ROOM
+    lowest = min(float(rows.value.min()), float(own.paired_low.min())) - 2 * ROOM  # A name stands below the dots.
     highest = max(float(own.paired_high.max()), *references.values()) + ROOM
     y = marks.number(alt.Y, "value", "agreement with people (rank correlation)", domain=(lowest, highest), ticks=6)
     ends = ("paired_low", "paired_high")

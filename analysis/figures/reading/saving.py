@@ -1,6 +1,6 @@
 """The cost of giving positions dimensions of their own beside words of full width, by formula for a real model."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import altair as alt
 import numpy as np
@@ -23,6 +23,8 @@ EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 MOST = EXTRA[-1]
 MEASURES = {"arithmetic": "arithmetic in the layers", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
+ROOM_BELOW = 0.1
+"""Growth below the lowest point, where a number stands."""
 ASIDE = 70
 """Units of the drawing to scale between the two matrices."""
 ABOVE = 44
@@ -158,32 +160,40 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
 
 
 def _growth(frame: pd.DataFrame, extra: int, theme: Theme) -> Chart:
-    """Two lines, each with its name, and dots at the chosen number of dimensions; which the names print."""
+    """Two lines, each with its name, and dots at the chosen number of dimensions with their numbers."""
     long = frame.melt("extra", list(MEASURES), var_name="measure", value_name="more")
     long = long.assign(line=long.measure.map(MEASURES))
     x = marks.number(alt.X, "extra", "dimensions for positions", domain=(0, MOST), values=range(0, MOST + 1, MOST // 4))
     # A few dimensions save parameters: their table is as narrow, and the layers grow less than it shrinks.
-    domain = (min(0.0, float(long.more.min())), 1.1 * float(long.more.max()))
+    # Below zero, a number has room beneath a dot on the axis.
+    domain = (min(0.0, float(long.more.min())) - ROOM_BELOW, 1.1 * float(long.more.max()))
     y = marks.number(alt.Y, "more", "more than adding needs", form="%", domain=domain, values=[0, 0.2, 0.4, 0.6, 0.8])
     color = marks.hues("line", dict(zip(MEASURES.values(), theme.many(2), strict=True)))
     tooltip: tuple[marks.Tip, ...] = (("line", "measure"), ("extra:Q", "dimensions"), ("more", "more", ".1%"))
     lines = marks.line_plot(long, x=x, y=y, theme=theme, color=color, width=3, dots=0, tooltip=tooltip)
-    here = long[long.extra == extra]
-    written = {row.measure: f"{row.line}:\n{signed_percent(row.more, 1)}" for row in frames.rows(here)}
-    # The upper line's name stands left of it, the lower one's right of it.
-    at = {"arithmetic": frame.extra.iloc[len(frame) * 5 // 8], "parameters": frame.extra.iloc[len(frame) // 2]}
-    sides: tuple[tuple[str, Literal["left", "right"], int], ...] = (
-        ("arithmetic", "right", -1),
-        ("parameters", "left", 1),
+    here = long[long.extra == extra].assign(
+        written=[signed_percent(more, 1) for more in long[long.extra == extra].more]
     )
-    names = [
-        alt.Chart(long[(long.measure == measure) & (long.extra == at[measure])].assign(written=written[measure]))
-        .encode(x=x, y=y, color=color, text="written:N")
-        .mark_text(dx=14 * sign, dy=12 * sign - 4, align=align, fontSize=marks.PANEL_TITLE, lineBreak="\n")
-        for measure, align, sign in sides
-    ]
+    # The upper line has its name and number at its left, the lower one at its right, each name far from the
+    # number; near an end of the axis a number keeps within it.
+    inner = {"arithmetic": "left" if extra < MOST / 12 else "right", "parameters": "right" if extra == MOST else "left"}
+    at = {"arithmetic": MOST * 7 // 8, "parameters": MOST * 5 // 16 if extra > MOST / 2 else MOST * 11 // 16}
+    texts = []
+    for measure, align, sign in (("arithmetic", "right", -1), ("parameters", "left", 1)):
+        own, side = here[here.measure == measure], inner[measure]
+        name = long[(long.measure == measure) & (long.extra == at[measure])]
+        for rows, field, place in (
+            (name, "line", {"align": align, "dx": 14 * sign, "dy": 12 * sign - 4}),
+            (
+                own,
+                "written",
+                {"align": side, "dx": -6 if side == "right" else 6, "dy": (28 if align != side else 16) * sign},
+            ),
+        ):
+            text = alt.Chart(rows).encode(x=x, y=y, color=color, text=f"{field}:N")
+            texts.append(text.mark_text(fontSize=marks.PANEL_TITLE, **place))
     base = alt.Chart(here).encode(x=x, y=y, color=color)
     dots = base.mark_point(filled=True, size=2 * marks.LARGE_DOT, opacity=1)
     return marks.panel(
-        marks.rule(theme, y=0), *lines, dots, *names, theme=theme, width=marks.WIDE, height=260,
+        marks.rule(theme, y=0), *lines, dots, *texts, theme=theme, width=marks.WIDE, height=260,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from analysis.core import default_model, frames
 from analysis.core.colours import TERMS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import signed
+from analysis.core.formatting import percent, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -24,8 +24,10 @@ RETIRED = ("slave",)
 POSITIONS = 512
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 SEGMENT = 0
-POWER = 3
+POWER = 2
 """The power that gives a value from the place of its colour: small values are seen beside a few large ones."""
+WITHIN = 0.99
+"""The share of all values that the scale of colours covers; the largest of a sum is named in numbers."""
 
 
 def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
@@ -41,9 +43,10 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
 
 
 class Scale(NamedTuple):
-    """The ends of the scales of every sum: of the values of dimensions, and of the lengths of vectors.
+    """The ends of the scales of every sum: of the colours of dimensions, and of the lengths of vectors.
 
-    Position 0, where in training no word stood, is several times as large as the others, and ends beyond both.
+    Colours cover all but the largest values. Position 0, where in training no word stood, is several times as large as
+    the others, and ends beyond both.
     """
 
     value: float
@@ -60,7 +63,7 @@ def scale() -> Scale:
         chosen = np.stack([words[vocabulary.index(word)] for word in (*WORDS, *RETIRED)])
         sums = (chosen[:, None] + positions[1:POSITIONS] + segments[SEGMENT]).astype(np.float64)
         vectors = np.concatenate([chosen, positions[1:POSITIONS], sums.reshape(-1, sums.shape[-1])])
-    return Scale(float(np.abs(vectors).max()), float(np.linalg.norm(vectors, axis=1).max()))
+    return Scale(float(np.quantile(np.abs(vectors), WITHIN)), float(np.linalg.norm(vectors, axis=1).max()))
 
 
 class SumParameters(Parameters):
@@ -128,7 +131,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
     )
     limit = scale().value
-    beyond = f"; colours end at ±{limit:.2g}" if np.abs(values).max() > limit else ""
+    beyond = f"; colours end at ±{limit:.2g} ({percent(WITHIN)} of all values)" if np.abs(values).max() > limit else ""
     key = marks.legend(f"value of a dimension{beyond}")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(

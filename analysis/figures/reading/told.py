@@ -30,12 +30,14 @@ HEADING = "told "
 GROUPS = (ONCE, EVERY, ROTATED)
 """The ways to tell positions, in the order in which they are drawn."""
 RING = "Ring: the rules ask for more seeds than are stored, so that it decides nothing."
-INDENT = 14
-"""Pixels by which the words of a row are indented for each change from adding."""
+INDENT = "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}"
+"""The room by which the words of a row are indented for each change from adding."""
+LETTERS = 24
+"""The most letters of a line of these words."""
 STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
-STEP_ROW = 44
-"""Pixels of a row whose words stand above its bar, where a phone, too, has room for a line of them."""
+STEP_ROW = 36
+"""The least pixels of a row with such a bar."""
 UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 COMPARED = {
@@ -65,12 +67,12 @@ CHANGES = {
     "bert_a_d_unscaled": "told through matrices of their own",
     "every_layer_hidden": "or after step 1: added in every layer",
     "bert_a_narrow_50": "words take half of the width",
-    "concat_50": "positions concatenated",
+    "concat_50": "positions concatenated (50 %)",
     "bert_a_wide_narrow": "wider, flatter model; words take 80 %",
-    "concat_wide_matched": "positions concatenated",
+    "concat_wide_matched": "positions concatenated (wider)",
     "bert_a_wide": "words take the whole width",
     "bert_a_narrow_80": "words take 80 % of the width",
-    "concat_20": "positions concatenated",
+    "concat_20": "positions concatenated (20 %)",
     "concat_project": "concatenated and projected back",
     "sinusoidal_strong": "strong sinusoids, not learned positions",
     "sinusoidal_lead": "only their 16 leading dimensions",
@@ -273,8 +275,8 @@ def reading_told(params: ToldParameters) -> Figure:
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             ""
             if params.rows == ALL
-            else "Each row changes the one that it is indented under; the bar and the number in brackets (rounded) say "
-            "by how much.",
+            else "Each row changes the one that it is indented under; the bar and the number at the right say by how "
+            "much. Where new seeds judge the change, ◇ and the number are theirs.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -347,10 +349,24 @@ def _grouped_rows(frame: pd.DataFrame, variant: str) -> alt.Y:
     return y
 
 
-def _indented_rows(frame: pd.DataFrame) -> alt.Y:
-    """Rows in the order of the frame, without names beside them."""
-    order = frame.label.tolist()
-    return alt.Y("label:N", sort=order, axis=None, scale=alt.Scale(domain=order, type="band"))
+def _indented_rows(frame: pd.DataFrame) -> tuple[list[str], alt.Y, int]:
+    """The one change of each row, indented under the row that it changes: labels, their axis, and a row's height.
+
+    An invisible letter begins each line, since room at the beginning of a text is not drawn.
+    """
+    words = [
+        "\n".join(
+            f"{marks.INVISIBLE}{INDENT * COMPARED[name]}{line}"
+            for line in marks.wrap_lines(change_in_words(name), LETTERS)
+        )
+        for name in frame.variant
+    ]
+    level = marks.level_labels(words)
+    labels = [level[one] for one in words]
+    y = marks.labelled_rows(labels, gap=0)
+    y["axis"]["labelAlign"] = "left"
+    y["axis"]["labelPadding"] = marks.LABEL_LETTER * max(map(len, "\n".join(words).split("\n")))
+    return labels, y, marks.row_height(words, STEP_ROW)
 
 
 def change_in_words(variant: str) -> str:
@@ -390,22 +406,14 @@ def _with_new_seeds() -> dict[str, Again]:
     return found
 
 
-def _words_of_changes(frame: pd.DataFrame, y: alt.Y, theme: Theme) -> Chart:
-    """The one change that each row makes, above its bar and indented under the row that it changes."""
-    words = [change_in_words(name) for name in frame.variant]
-    written = frame[["label"]].assign(words=words, indent=[INDENT * COMPARED[name] for name in frame.variant])
-    text = alt.Chart(written).mark_text(
-        align="left", dx=alt.expr("datum.indent"), dy=-STEP_ROW / 3, fontSize=marks.PANEL_TITLE, color=theme.ink
-    )
-    return text.encode(x=alt.value(0), y=y, text=alt.Text("words:N"))
-
-
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
     """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
 
     variant: the one that stands out; empty for rows in the order of the frame. margin: ends of the shaded band.
     """
-    y, height = (_grouped_rows(frame, variant), marks.ROW) if variant else (_indented_rows(frame), STEP_ROW)
+    labels, y, height = (
+        (frame.label.tolist(), _grouped_rows(frame, variant), marks.ROW) if variant else _indented_rows(frame)
+    )
     limit = largest_near(frame.gap)
     near = frame[frame.gap.abs() <= limit]
     decided = near[near.judged]  # The interval of a few seeds may be many times as wide as all others.
@@ -414,46 +422,49 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     x = marks.number(
         alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
-    rows = frame.assign(written=[signed_or_zero(gap) for gap in frame.gap], way=ways(frame.variant))
+    written = [signed_or_zero(gap) for gap in frame.gap]
+    rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
     color = way_hues(rows.way, theme, None)
-    repeated = pd.DataFrame()
+    repeated, seeds = pd.DataFrame(), ""
     if not variant:
-        changed = [end - start for start, end in zip(frame.start, frame.gap, strict=True)]
         again = _with_new_seeds()
         rows["written"] = [
-            f"{whole}\n◇ ({signed(again[name].step)}, {again[name].seeds} new seeds)"
-            if name in again
-            else f"{whole}{f' ({signed_or_zero(step)})' if row else ''}"
-            for row, (name, whole, step) in enumerate(zip(rows.variant, rows.written, changed, strict=True))
+            f"◇ {signed(again[row.variant].step)}" if row.variant in again else signed_or_zero(row.gap - row.start)
+            for row in frames.rows(rows)
         ]
+        rows.loc[rows.variant == next(iter(COMPARED)), "written"] = "change:"
         repeated = pd.DataFrame(
-            {"label": row.label, "gap": row.start + new.step, "low": row.start + new.low, "high": row.start + new.high,
-             "way": row.way}
+            {"label": row.label, "name": row.name, "way": row.way, "gap": row.start + new.step,
+             "low": row.start + new.low, "high": row.start + new.high}
             for row in frames.rows(rows) if (new := again.get(row.variant)) is not None
         )  # fmt: skip
+        seeds = join_names(sorted({str(again[name].seeds) for name in rows.variant if name in again}))
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
     if not variant:
         # A line above each row but the first, so that words and bar are seen to belong together.
         lines = alt.Chart(rows.iloc[1:]).mark_rule(color=theme.grid, strokeWidth=1)
-        layers.append(lines.encode(y=alt.Y("label:N", sort=y["sort"], axis=None, scale=y["scale"], bandPosition=0)))
+        layers.append(
+            lines.encode(y=alt.Y("label:N", sort=y["sort"], axis=y["axis"], scale=y["scale"], bandPosition=0))
+        )
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
             layers += marks.row_plot(
                 beyond, x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, color=color,
-                shape=f"triangle-{side}", size=marks.LARGE_DOT, tooltip=("label", ("gap", "difference, nats", "+.3f")),
+                shape=f"triangle-{side}", size=marks.LARGE_DOT,
+                tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f")),
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
         layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
-        layers.append(_words_of_changes(rows, y, theme))
         if len(repeated):
             layers += marks.row_plot(
                 repeated, x=x, y=y, theme=theme, color=color, shape="diamond", filled=False, below=STEP_HEIGHT,
-                ends=None, tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f")),
+                ends=None,
+                tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f")),
             )  # fmt: skip
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
@@ -464,14 +475,14 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             color=color,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
             filled=bool(judged),
-            tooltip=("label", ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
+            tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     return marks.panel(
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
         below=[
             f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
-            *([] if variant or not len(repeated) else ["◇ where the same change ends with new seeds"]),
+            *([] if variant or not len(repeated) else [f"◇ the same change with {seeds} new seeds, which judge it"]),
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

@@ -327,7 +327,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
             title = [term_label(lead), shares[lead]]
             shares_of_head = decomposition.shares()
             names = {
-                term: term_label(term).replace("→ ", "→\n") + f"\n{short_share(float(shares_of_head[term][head]))}"
+                term: f"{short_share(float(shares_of_head[term][head]))}\n" + term_label(term).replace("→ ", "→\n")
                 for term in small
             }
             return [

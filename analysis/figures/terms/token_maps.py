@@ -14,10 +14,10 @@ from analysis.figures.drawing import Chart, Theme, part_around_zero
 from analysis.figures.heatmap import heatmap
 
 MAP_SIDE = 330
-SMALL_HEIGHT = 166
+SMALL_HEIGHT = 152
 """Pixels of maps side by side below a large one, with their names."""
-NAMES_HEIGHT = 62
-"""Pixels of the lines above a small map, at most four."""
+NAMES_HEIGHT = 48
+"""Pixels of the lines above a small map, at most three."""
 
 
 def token_map(
@@ -97,9 +97,9 @@ def share_in_words(share: float) -> str:
 
 
 def short_share(share: float) -> str:
-    """The same above a small map, without what it is a share of: `0 %`, or `−1 %: works against` in two lines."""
+    """The same above a small map, without what it is a share of: `0 %`, or `−1 % (against)`."""
     short = share_in_words(share).split(" of")[0]
-    return f"{short}: works\nagainst" if short.startswith("−") else short
+    return f"{short} (against)" if short.startswith("−") else short
 
 
 def negative_shares_note(shares: Iterable[float]) -> str:

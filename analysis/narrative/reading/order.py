@@ -58,7 +58,7 @@ register(
             "has seen few others, a late one many, and the last word sees what they have seen. Choose the layers and "
             f"watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole sentence moves, "
             "so that every **distance** stays, which the article from Baobao Algorithm Notes holds to matter more. "
-            "Where positions are added, attention changes even so. Models that rotate queries and keys see "
+            "Where positions are added, attention changes all the same. Models that rotate queries and keys see "
             "distances alone."
         ),
         documents=("003", "004"),

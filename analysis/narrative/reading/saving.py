@@ -8,7 +8,7 @@ from analysis.narrative.reading.base import Control, Destination, Picture, Step,
 
 MATCHED = (
     "On the page Experiments, encoders with narrower words have wider feed-forward layers instead, to be of one size; "
-    "these do more arithmetic."
+    "those encoders therefore do more arithmetic."
 )
 """The reason why another page counts more arithmetic for narrower words."""
 

@@ -129,9 +129,10 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         f"{words} (step {place}: {signed(one.effect or 0.0)})"
         for place, (one, words) in enumerate(zip(filter(None, steps), STEPS.values(), strict=True), start=1)
     ]
-    undecided = sum(one.verdict == OPEN for one in steps if one is not None)
-    some = f" {undecided} of them {'is' if undecided == 1 else 'are'} open alone."
-    alone = {0: "", len(steps): " Only all together are decided; each alone is open."}.get(undecided, some)
+    undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
+    numbered = f"Step {undecided[0]} is" if len(undecided) == 1 else f"Steps {join_names(undecided)} are"
+    some = f" {numbered} not decided alone." if undecided else ""
+    alone = " Only all together are decided; each alone is open." if len(undecided) == len(steps) else some
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
     return f"{together}: {join_names(parts)}.{alone}{_more_seeds(steps)}"
 
@@ -141,7 +142,10 @@ def _more_seeds(steps: Sequence[Judgement | None]) -> str:
     first, *others = [one.seeds or 0 for one in steps if one is not None]
     if not all(seeds > first for seeds in others):
         return ""
-    return f" Steps 2 and 3 are of {others[-1]} new seeds (◇ in the picture; its bars show the {first} of step 1)."
+    return (
+        f" Steps 2 and 3 were measured again with {others[-1]} new seeds, which these numbers and ◇ in the picture are "
+        f"of; its bars show the first {first} seeds."
+    )
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -100,7 +100,7 @@ def _room() -> Check | None:
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
-        f"less than {abs(line):g}, by its whole interval; with fewer of those tried it does not{random}.",
+        f"less than {abs(line):g}, as does its whole interval; with fewer of those tried that is not so{random}.",
     )
 
 

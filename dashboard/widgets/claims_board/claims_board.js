@@ -23,7 +23,10 @@ function strip(statement) {
   if (!places) return box;
   if (places.far !== null) box.style.setProperty("--far", across(places.far));
   const svg = mark(box, "svg", { role: "img", "aria-label": statement.place });
-  for (const other of places.others) mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, fill: `var(--${other > 0 && !(other > places.far && places.far > 0) ? "supported" : "contradicted"})`, opacity: 0.6 });
+  places.others.forEach((other, at) => {
+    const side = other > 0 && !(other > places.far && places.far > 0) ? "supported" : "contradicted";
+    mark(svg, "circle", { cx: across(other), cy: 13, r: 2.5, ...(places.resolved[at] ? { fill: `var(--${side})`, opacity: 0.6 } : { fill: "none", stroke: "var(--open)" }) });
+  });
   if (places.low !== null) bar(svg, across(places.low), 13, across(places.high), 13, "var(--hue)", 0.55);
   else line(svg, "50%", 13, across(places.value), 13, "var(--hue)", { "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 });
   const hollow = statement.verdict === "open";
@@ -52,12 +55,12 @@ function columns(statement) {
 }
 
 // A supported statement with a plain sentence is told by that alone: the words of its rule lie behind the press. Of any
-// other, the statement stands first, since what was found says something else.
+// other, the statement stands first, since what was found says something else. The verdict stands below either.
 const retold = (statement) => Boolean(statement.found && statement.plain && statement.verdict === "supported");
 function sayings(statement) {
   const word = make("span", { class: "word" }, statement.verdict);
   if (!statement.found) return [bound(statement.text)];
-  if (retold(statement)) return [make("div", {}, word, `: ${bound(statement.found)}`)];
+  if (retold(statement)) return [bound(statement.found)];
   return [bound(statement.text), make("small", { class: "found" }, word, `: ${bound(statement.found)}`)];
 }
 
@@ -112,8 +115,8 @@ const verdict = (word) => (word ? make("b", { class: word }, `${SIGNS[word] ?? "
 
 function entry(change, name) {
   const said = make("span", {});
-  if (name) said.append(name, change.statements ? ", " : ": ");
-  if (change.statements) said.append(change.statements, change.after ? " " : ": ");
+  if (change.statements) said.append(change.statements, name || change.after ? " " : ": ");
+  if (name) said.append(name, change.after ? " " : ": ");
   if (change.before && change.before !== change.after) said.append(verdict(change.before), " → ");
   if (change.after) said.append(verdict(change.after), ". ");
   said.append(change.words);
@@ -185,8 +188,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
         redraw();
         section.querySelector(`[data-behind="${statement.id}"]`)?.focus();
       };
+      const worded = !statement.found || retold(statement);
       const say = make("div", { class: "say" }, ...sayings(statement),
-        make("small", {}, statement.found ? null : make("span", { class: "word" }, statement.verdict), statement.found ? "" : " · ", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
+        make("small", {}, worded ? make("span", { class: "word" }, statement.verdict) : null, worded ? " · " : "", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
@@ -261,7 +265,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       return mark;
     }));
     squares.querySelector(".outside")?.before(make("b"));
-    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, claim.id)),
+    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, [claim.id, claim.note].filter(Boolean).join(" · "))),
       make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), memory.state.by === "hours" && soonest(claim) ? price(typical) : columns(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
@@ -288,7 +292,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   }
 
   function price(statement) {
-    return make("span", { class: "val" }, `${statement.hours.toFixed(1)} hours`, make("span", { class: "bound" }, ` would decide ${statement.id}`));
+    return make("span", { class: "val" }, `${statement.hours.toFixed(statement.hours < 10 ? 1 : 0)} hours`, make("span", { class: "bound" }, ` would decide ${statement.id}`));
   }
 
   function groups() {
@@ -315,7 +319,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const matching = statements.filter(matches).length;
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
       const counted = `${memory.state.by === "verdict" ? `${group.claims.length} claims, ` : ""}${number} statements`;
-      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), balance(group.sides))));
+      rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
         count += 1;
         rows.append(row(claim));
