@@ -93,7 +93,7 @@ def intervention_effects(params: EffectsParameters) -> Figure:
 
 
 def _finding(long: pd.DataFrame) -> str:
-    """What changes attention most, and what the output: one intervention may do both."""
+    """The intervention that changes attention most, and the one that changes the output most; one may do both."""
     attention, output = (
         rows.sort_values("value").iloc[-1] if len(rows := long[long.outcome == outcome]) else None
         for outcome in ("attention_kl", "drift")

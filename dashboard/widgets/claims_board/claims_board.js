@@ -318,7 +318,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const statements = group.claims.flatMap((claim) => claim.statements);
       const matching = statements.filter(matches).length;
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
-      const counted = `${memory.state.by === "verdict" ? `${group.claims.length} claims, ` : ""}${number} statements`;
+      const priced = statements.filter((one) => one.hours !== null && matches(one)).length;
+      const counted = memory.state.by === "hours" ? `${priced} statements` : `${memory.state.by === "verdict" ? `${group.claims.length} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
         count += 1;
