@@ -300,7 +300,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     if not ways:
         return ""
     decimals, rounded = (
-        (2, "; rounded") if terms else (3, "")
+        (2, "; numbers rounded") if terms else (3, "")
     )  # Beside statements, small differences of the rows are seen in the numbers.
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(

@@ -145,9 +145,9 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     shape, wider = "In this shape, concatenating ends", "0.08 nats higher than adding with wider words"
     both = sentence(high=-0.06, control=OPEN, seeds=8)
     equal = "0.04 nats lower than adding with words as wide"
-    assert f"{shape} {equal}, and {wider} (both open)." in both
+    assert f"{shape} {equal} (open).\n{shape} {wider} (open)." in both
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
-    assert f"{shape} {wider} (open). The control's own words." in one
+    assert f"The control's own words.\n{shape} {wider} (open)." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
 
 

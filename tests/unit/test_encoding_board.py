@@ -124,6 +124,14 @@ def test_the_baseline_and_its_equals_learn_as_well_as_any() -> None:
     assert board.headline([row("A", -0.3, -0.4), row("B", -0.2, -0.35)]).startswith("A learns as well as any")
 
 
+def test_a_method_that_loses_more_on_longer_texts_than_added_positions_is_said_to(store: Path) -> None:
+    found = rows(("attention",))
+    best, added = found[0], next(row for row in found if row.baseline)
+    assert best.rise is not None
+    assert added.rise is not None
+    assert ("on longer texts its loss rises more" in board.headline(found)) == (best.rise.value > added.rise.value)
+
+
 def test_a_need_has_a_column_where_the_methods_differ_in_it(store: Path) -> None:
     found = rows()
     by_need = {name: {row.ticks[index] for row in found} for index, name in enumerate(NEEDS)}

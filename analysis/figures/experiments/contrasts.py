@@ -438,7 +438,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     domain = float(ends.min()) - room, float(ends.max()) + room
     key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
     # The second chart has as many lines above it, so that both begin at one height.
-    below = {0: key, 1: ["same scale", " "]}
+    below = {0: key, 1: [" ", " "]}
     first = "What one change adds to the loss"
     return [
         _chart(rows, domain, theme, str(name) or first, below[place])

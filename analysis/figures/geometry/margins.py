@@ -1,5 +1,6 @@
 """The margin by which every word, at its worst position, stays nearer to itself than to another word."""
 
+import math
 import unicodedata
 
 import altair as alt
@@ -148,7 +149,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         written=[signed(float(margin), 3) for margin in named.margin],
     )
     low, high = min(0.0, float(named.margin.min())), max(0.0, float(named.margin.max()))
-    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), 1.1 * high), ticks=4)
+    x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), math.ceil(10 * high) / 10), ticks=4)
     y = marks.rows_down("label", list(named.label), grid=False)
     base = alt.Chart(named).encode(y=y)
     own_hue = alt.Color("hue:N", scale=None)

@@ -132,14 +132,14 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     inner = frame[frame.low.abs() < INNER]
     own = inner[inner.share >= inner.share.max() / 2].head(1)
     own = own.assign(
-        name=f"random, {dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
+        name=f"random,\n{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
     own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=-1.0, align="left", dx=6, dy=-24.0)
     named = [
         pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
             name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10
         ),
-        _flank(compared, f"random, {COMPARED} dimensions:\n{percent(near(COMPARED))}", soft),
+        _flank(compared, f"random,\n{COMPARED} dimensions:\n{percent(near(COMPARED))}", soft),
     ]
     if len(trained):
         inside = float(trained[(trained.low + 1 / BINS).abs() < TOLERANCE].share.sum())

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from analysis.core import default_model, frames
 from analysis.core.colours import TERMS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import percent, signed
+from analysis.core.formatting import signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -131,8 +131,8 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
     )
     limit = scale().value
-    beyond = f"; colours end at ±{limit:.2g} ({percent(WITHIN)} of all values)" if np.abs(values).max() > limit else ""
-    key = marks.legend(f"value of a dimension{beyond}")
+    beyond = f"; colours end at ±{limit:.2g}" if np.abs(values).max() > limit else ""
+    key = marks.legend(f"value{beyond}")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
         x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),

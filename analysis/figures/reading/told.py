@@ -432,6 +432,9 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             f"◇ {signed(again[row.variant].step)}" if row.variant in again else signed_or_zero(row.gap - row.start)
             for row in frames.rows(rows)
         ]
+        rows["changed"] = [
+            row.start + again[row.variant].step if row.variant in again else row.gap for row in frames.rows(rows)
+        ]
         rows.loc[rows.variant == next(iter(COMPARED)), "written"] = "change:"
         repeated = pd.DataFrame(
             {"label": row.label, "name": row.name, "way": row.way, "gap": row.start + new.step,
@@ -459,7 +462,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("changed:Q"), y=y, color=color))
         if len(repeated):
             layers += marks.row_plot(
                 repeated, x=x, y=y, theme=theme, color=color, shape="diamond", filled=False, below=STEP_HEIGHT,

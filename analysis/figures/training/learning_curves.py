@@ -319,7 +319,7 @@ def _draw(
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.WIDE if alone else marks.HALF, height=height,
         title=f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
-        below=["diamonds and numbers: the final losses, on a larger sample" if len(finals) else " "],
+        below=["diamonds, numbers: final losses (larger sample)" if len(finals) else " "],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

@@ -256,7 +256,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         below=[
             "bold: adding, the one that Answer quotes, the lowest"
             if axis.measure in costs.MACHINE
-            else "bold: adding, the one that Answer quotes, and those that no other beats in both",
+            else "bold: adding, the answer's, and what none beats in both",
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(
                 ("level lines: to an earlier measurement",)

@@ -329,14 +329,23 @@ def headline(board: Sequence[EncodingRow]) -> str:
     )
     learns = f"{of_able} learns {'as well as any' if level else 'best'}"
     if len(rises) < COMPARABLE:
-        return f"{learns}{_price(row)}"
+        return f"{learns}{_price(row)}{_rises_more(row, board)}"
     furthest = min(rises, key=lambda title: rises[title])
     if any(other.rise is not None and other.rise.value < rises[furthest] for other in able):
-        return f"{learns}{_price(row)}"  # The table shows a smaller rise, of fewer seeds or of another recipe.
+        # The table shows a smaller rise, of fewer seeds or of another recipe.
+        return f"{learns}{_price(row)}{_rises_more(row, board)}"
     longer = "holds up best on longer texts"
     if furthest != best:
         return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"
     return f"{learns} and {longer}{_price(row)}"
+
+
+def _rises_more(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
+    """The end of a sentence on a method whose loss rises more on longer texts than that of added positions."""
+    added = next((other.rise for other in board if other.baseline), None)
+    if row.rise is None or added is None or row.rise.value <= added.value:
+        return ""
+    return ", but on longer texts its loss rises more than that of added positions"
 
 
 def _level(other: EncodingRow, best: EncodingRow) -> bool:

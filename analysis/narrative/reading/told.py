@@ -131,8 +131,10 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
     numbered = f"Step {undecided[0]} is" if len(undecided) == 1 else f"Steps {join_names(undecided)} are"
-    some = f" {numbered} not decided alone." if undecided else ""
-    alone = " Only all together are decided; each alone is open." if len(undecided) == len(steps) else some
+    some = f" By the rules, {numbered[0].lower()}{numbered[1:]} still open." if undecided else ""
+    alone = (
+        " The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
+    )
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
     return f"{together}: {join_names(parts)}.{alone}{_more_seeds(steps)}"
 
@@ -143,8 +145,8 @@ def _more_seeds(steps: Sequence[Judgement | None]) -> str:
     if not all(seeds > first for seeds in others):
         return ""
     return (
-        f" Steps 2 and 3 were measured again with {others[-1]} new seeds, which these numbers and ◇ in the picture are "
-        f"of; its bars show the first {first} seeds."
+        f" Steps 2 and 3 were measured again with {others[-1]} new seeds. Their numbers and bars show these; the dots "
+        f"show the {first} seeds that all rows share."
     )
 
 

@@ -142,7 +142,7 @@ register(
                 "Whether a plain concatenation begins sooner is not decided: after {effect:.2f} times "
                 "the steps ({low:.2f} to {high:.2f}).",
             ),
-            Tempering("C17g", OPEN, "{found}"),
+            Tempering("C17g", OPEN, "Of parts that stay apart in attention, too, there is one figure. {found}"),
         ),
         tell=tell,
     )

@@ -172,22 +172,28 @@ def _concatenated(facts: Facts) -> list[Remark]:
         "Concatenated beside words of full width, in a wider, flatter model of no more parameters, positions end "
         f"{nats(fact.effect)} than added."
     )
-    # What lies beside words that take all of the width stands in their row.
-    shape = Remark(variant=sides[WIDER_WORDS][1], sentence=_in_one_shape(facts))
-    return [*told, Remark(variant=sides[WIDER][0], sentence=wider), shape]
+    return [*told, Remark(variant=sides[WIDER][0], sentence=wider), *_in_one_shape(facts)]
 
 
-def _in_one_shape(facts: Facts) -> str:
-    """The controls of the wider concatenation: decided ones in the words of their rules, open ones in numbers."""
-    decided = fixed_sentences(facts, (SAME_SHAPE,))
-    if wider := fixed_sentences(facts, (WIDER_WORDS,)):
-        decided = f"{decided} {wider.removesuffix('.')} ({facts[WIDER_WORDS].seeds} new seeds).".strip()
-    words = {SAME_SHAPE: "words as wide", WIDER_WORDS: "wider words"}
-    measured = [_against(facts[name], text) for name, text in words.items() if undecided(facts.get(name))]
-    if measured:
-        still = "both open" if len(measured) > 1 else "open"
-        return f"In this shape, concatenating ends {', and '.join(measured)} ({still}). {decided}".strip()
-    return decided or "A control of that shape is in training."
+def _in_one_shape(facts: Facts) -> list[Remark]:
+    """The controls of the wider concatenation: with words as wide in its own row, with full ones in theirs."""
+    sides = _sides()
+    same = _of_the_shape(facts, SAME_SHAPE, "words as wide")
+    wider = _of_the_shape(facts, WIDER_WORDS, "wider words")
+    if not same and not wider:
+        wider = "A control of that shape is in training."
+    told = {sides[SAME_SHAPE][0]: same, sides[WIDER_WORDS][1]: wider}
+    return [Remark(variant=variant, sentence=sentence) for variant, sentence in told.items() if sentence]
+
+
+def _of_the_shape(facts: Facts, name: str, words: str) -> str:
+    """A control in the words of its rule if it is decided, in numbers if it is open; empty while it is in training."""
+    if decided := fixed_sentences(facts, (name,)):
+        seeds = f" ({facts[name].seeds} new seeds)" if name == WIDER_WORDS else ""
+        return f"{decided.removesuffix('.')}{seeds}."
+    if not undecided(facts.get(name)):
+        return ""
+    return f"In this shape, concatenating ends {_against(facts[name], words)} (open)."
 
 
 def _against(fact: Judgement, words: str) -> str:
