@@ -226,4 +226,4 @@ def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
     assert len(led) == 1
     assert "width128" in led[0]
     unknown = opened("experiments", part="board", preset="cpu2", row="no_such_variant")
-    assert any("has no row 'no_such_variant'" in error.value for error in unknown.error)
+    assert any("has no row 'no_such_variant'" in shown(error.value) for error in unknown.error)

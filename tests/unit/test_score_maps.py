@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_the_table_is_that_of_every_layer_and_the_shares_are_the_figures() -> No
     assert np.array(alone["table"]["values"], dtype=float).shape == (1, data["terms"], 12)
 
 
-def test_beside_one_text_the_same_head_stands_over_many_texts() -> None:
+def test_beside_one_text_the_same_head_stands_over_many_texts(store: Path) -> None:
     loaded = embedded_loaded()
     values = {**VIEWS["inside"].defaults(), "text": TEXT, "layer": 0}
     made, layers = (kind.of(values).run(loaded) for kind in (text_probe.TermsRequest, text_probe.LayersRequest))

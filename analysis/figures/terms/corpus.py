@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.errors import LinkError
+from analysis.core.errors import LinkError, StoreError
 from analysis.core.formatting import capitalised, percent, plural
 from analysis.core.provenance import model_options
 from analysis.core.term_names import ADDED_TERMS, FOUR
@@ -70,13 +70,17 @@ def stored_terms(model: str, corpus: str, layer: int | None, aggregations: tuple
 def over_texts(model: str, revision: str) -> pd.DataFrame:
     """The newest terms of every layer and head over our own texts, of one revision of a model; empty where none are.
 
-    Columns: layer, head, term, share, effect and texts, their number.
+    A text can be taken apart without a store, and then has none beside it. Columns: layer, head, term, share, effect
+    and texts, their number.
     """
-    return read.query(
-        "SELECT layer, head, term, share, effect, texts FROM newest_terms "
-        "WHERE model = ? AND revision = ? AND corpus = ? AND aggregation = 'head' ORDER BY layer, head, term",
-        [model, revision, TEXTS],
-    )
+    try:
+        return read.query(
+            "SELECT layer, head, term, share, effect, texts FROM newest_terms "
+            "WHERE model = ? AND revision = ? AND corpus = ? AND aggregation = 'head' ORDER BY layer, head, term",
+            [model, revision, TEXTS],
+        )
+    except StoreError:
+        return pd.DataFrame(columns=["layer", "head", "term", "share", "effect", "texts"])
 
 
 TEXTS = "probe_set"
