@@ -106,6 +106,14 @@ def query(sql: str, parameters: Sequence[object] = (), path: Path | None = None)
     return _kept(sql, hashable, tuple(map(type, parameters))).copy(deep=False)
 
 
+def query_if_stored(sql: str, parameters: Sequence[object], columns: Sequence[str]) -> pd.DataFrame:
+    """The rows of one SELECT; none, with these columns, where there is no store: a live run needs none.
+
+    Raises StoreError for a store that cannot be read, or does not take the query.
+    """
+    return query(sql, parameters) if store_path().is_file() else pd.DataFrame(columns=list(columns))
+
+
 @cached_until_store_changes(KEPT_ANSWERS)
 def _kept(sql: str, parameters: tuple[object, ...], _: tuple[type, ...]) -> pd.DataFrame:
     # The types are a part of the key, since 1, 1.0 and True are the same key of a cache.

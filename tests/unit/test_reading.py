@@ -293,6 +293,9 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert "step 3 is still open" in told_step.three_steps(measured | decided | {"C34s": undecided["C34s"]})
     said = "16 new seeds"
     assert said in told_step.three_steps(measured)
+    # C34e: what is added again to the whole input does not end lower, and its sentence says that nothing is gained.
+    assert measured["C34e"].verdict == "contradicted"
+    assert "equally normalised (no gain)." in told_step.says(VIEWS["read"].defaults())
     as_many = {name: replace(measured[name], seeds=8) for name in told_step.STEPS}
     assert said not in told_step.three_steps(measured | as_many)
 

@@ -966,3 +966,16 @@ def test_the_store_holds_no_row_that_no_file_has(store: Path) -> None:
     for kind in ("terms", "encoding_measures", "scores", "curves"):
         assert count(kind) == rows.get(kind, 0)
         assert count(f"{kind} LEFT JOIN runs USING (run_id) WHERE runs.run_id IS NULL") == 0
+
+
+def test_what_a_live_run_reads_beside_itself_is_empty_without_a_store(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a store that does not take the query still says so."""
+    assert len(read.query_if_stored("SELECT model FROM models", [], ["model"]))
+    with pytest.raises(StoreError, match="no_such_table"):
+        read.query_if_stored("SELECT model FROM no_such_table", [], ["model"])
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "none.duckdb"))
+    nothing = read.query_if_stored("SELECT model FROM models", [], ["model"])
+    assert nothing.empty
+    assert list(nothing) == ["model"]

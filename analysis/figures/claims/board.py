@@ -18,6 +18,7 @@ from analysis.claims.statements.base import (
     Change,
     Document,
     Judgement,
+    hours_in_words,
 )
 from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
@@ -151,7 +152,8 @@ def _claim(heading: Heading, documents: Mapping[str, Document], last: str, quote
         "statement": heading.statement,
         "documents": heading.documents,
         "lean": heading.lean,
-        "decided": _decided(heading, quoted),
+        "decided": _decided(heading),
+        "more": _more(heading, quoted),
         "standing": _standing(heading.parts),
         "note": _note(heading.parts),
         "sides": _sides(heading.parts),
@@ -190,8 +192,8 @@ def _by_measure(heading: Heading) -> str:
     return f"{capitalised(true)}: true. {capitalised(false)}: false ({ids}), so as it is worded the claim fails."
 
 
-def _decided(heading: Heading, quoted: Set[str]) -> str:
-    """The statement that decides a claim and, where it falls, those of it stand that the first page rests on."""
+def _decided(heading: Heading) -> str:
+    """The measures that decide a claim, or the statement that does, in a sentence."""
     (decides,) = [part for part in heading.parts if part.decides]
     supporting = bearings(heading.parts)[FOR]
     words = {
@@ -201,17 +203,23 @@ def _decided(heading: Heading, quoted: Set[str]) -> str:
         FOR: "Nothing that is decided speaks against it.",
         OPEN: "Nothing about it is decided yet.",
     }[bearing(decides)]
-    words = _by_measure(heading) or words
+    return _by_measure(heading) or words
+
+
+def _more(heading: Heading, quoted: Set[str]) -> str:
+    """The statements of a claim that falls on which the first page rests, and the number of those that take no side."""
+    (decides,) = [part for part in heading.parts if part.decides]
+    said = []
     standing = [part.id for part in heading.parts if part.id in quoted and bearing(part) == FOR]
     if standing and bearing(decides) == AGAINST:
         verb, says = ("stands", "says") if len(standing) == 1 else ("stand", "say")
-        words += f" The first page rests on {join_names(standing)}, which {verb} and {says} less."
+        said.append(f"The first page rests on {join_names(standing)}, which {verb} and {says} less.")
     aside = sum(bool(part.aside) for part in heading.parts)
     if aside and (sides := _sides(heading.parts)):
-        words += (
-            f" {plural(aside, 'statement')} of it take{'s' if aside == 1 else ''} no side; {sides} counts the others."
+        said.append(
+            f"{plural(aside, 'statement')} of it take{'s' if aside == 1 else ''} no side; {sides} counts the others."
         )
-    return words
+    return " ".join(said)
 
 
 def standings() -> str:
@@ -253,6 +261,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "scope": f"{part.scope}, {plural(part.seeds, 'seed')}" if part.seeds else part.scope,
         "would_decide": part.would_decide,
         "hours": part.hours if part.verdict == OPEN else None,
+        "price": hours_in_words(part.hours) if part.verdict == OPEN and part.hours is not None else "",
         "opposes": part.opposes,
         "aside": part.aside,
         "part": part.part,

@@ -28,6 +28,8 @@ PARENTS = ("C34", "C36")
 """The claims whose statements are about where positions are told, and how narrow words are."""
 NATS = "nats per predicted token"
 OPEN = "open"
+NOT_LOWER, NOT_HIGHER = "same or higher", "same or lower"
+"""The words of a loss of which the rules have decided one side alone."""
 CORRECTED, UNEVEN = "corrected", "uneven"
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
@@ -317,7 +319,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
     """The loss of the first encoder against the second's, as the rules have decided it; `open` where they have not.
 
     `same` where the whole interval lies within the margin, `lower` or `higher` where it lies beyond. Where it crosses
-    one end of it, a statement on that side may be contradicted, which says `same or higher` or `same or lower`.
+    one end of it, a statement on that side may be contradicted, which says `NOT_LOWER` or `NOT_HIGHER`.
     """
     if verdict == OPEN:
         return OPEN
@@ -327,7 +329,7 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
         return "lower"
     if low > margin:
         return "higher"
-    return "same or higher" if low >= -margin else "same or lower"
+    return NOT_LOWER if low >= -margin else NOT_HIGHER
 
 
 def turned(word: str) -> str:
@@ -428,7 +430,7 @@ def _changes(word: str, row: Any) -> str:
         return f"{'lowers' if word == 'lower' else 'raises'} the loss by {abs(row.effect):.2f} nats"
     if word == "same":
         return f"changes the loss by less than {row.line:g}"
-    return f"does not {'lower' if word == 'same or higher' else 'raise'} the loss"
+    return f"does not {'lower' if word == NOT_LOWER else 'raise'} the loss"
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
@@ -438,7 +440,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     domain = float(ends.min()) - room, float(ends.max()) + room
     key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
     # The second chart has as many lines above it, so that both begin at one height.
-    below = {0: key, 1: [" ", " "]}
+    below = {0: key, 1: [" "] * len(key)}
     first = "What one change adds to the loss"
     return [
         _chart(rows, domain, theme, str(name) or first, below[place])

@@ -13,7 +13,7 @@ from analysis.core.formatting import fixed, join_names, plural, sentences, signe
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
-from analysis.figures.experiments.row_widths import width_rows
+from analysis.figures.experiments.row_widths import width_rows, words_at_widths
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.data import title
 from analysis.figures.training.line_marks import NAME_CHARACTERS, name_heights, padded_range, spread_names
@@ -182,11 +182,7 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     before = numbers.mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
     layers.append(before.encode(x=x, y=y, text="name:N"))
     if planned:
-        waiting = alt.Chart(pd.DataFrame({"width": planned, "text": "planned,\nnot yet\ntrained"})).mark_text(
-            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
-            fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
-        )  # fmt: skip
-        layers.append(waiting.encode(x=x, y=alt.value("height"), text="text:N"))
+        layers.append(words_at_widths(planned, "planned,\nnot yet\ntrained", x, theme))
     panel = marks.panel(
         alt.layer(*layers), _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
         title="Final loss less adding's: below 0 is better",

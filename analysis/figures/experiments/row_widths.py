@@ -1,6 +1,6 @@
 """The ladder of one row of the board: its difference to adding at each width of the model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
@@ -106,11 +106,16 @@ def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
         layers.append(mark.encode(x=x, y=y))
     missing = [width for width in WIDTHS if width not in set(table.width)]
     if missing:
-        waiting = alt.Chart(pd.DataFrame({"width": missing, "text": "not\ntrained\nyet"})).mark_text(
-            baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
-            fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
-        )  # fmt: skip
-        layers.append(waiting.encode(x=x, y=alt.value("height"), text="text:N"))
+        layers.append(words_at_widths(missing, "not\ntrained\nyet", x, theme))
     text = alt.Chart(table).mark_text(align="left", dx=10, dy=-10, fontSize=marks.PANEL_TITLE, color=accent)
     layers.append(text.encode(x=x, y=y, text="written:N"))
     return marks.panel(*layers, theme=theme, width=340, height=300)
+
+
+def words_at_widths(widths: Sequence[int], words: str, x: alt.X, theme: Theme) -> Chart:
+    """Words in three lines above the axis at each of these widths, of which nothing can be drawn."""
+    text = alt.Chart(pd.DataFrame({"width": widths, "text": words})).mark_text(
+        baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
+        fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
+    )  # fmt: skip
+    return text.encode(x=x, y=alt.value("height"), text="text:N")

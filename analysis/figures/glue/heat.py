@@ -59,17 +59,17 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     wide = half.notna() & (rows.title.nunique() <= FEW)
     # Such an interval would say that the difference is decided, which the corrected test does not.
     corrected = wide & found.isin(OPEN) & ((rows.difference_low > 0) | (rows.difference_high < 0))
+    signs = signs.mask(wide & found.isin(OPEN), OPEN[0])
+    ends = pd.Series([f"± {fixed(size, 1)}" for size in half], index=half.index)
+    below = ends.where(wide, "").mask(corrected, "after correction")
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
         text=[
-            f"{signed(value, 1)} {sign or (OPEN[0] if is_wide and is_open else '')}".rstrip()
-            + ("\nafter correction" if only_corrected else f"\n± {fixed(ends, 1)}" if is_wide else "")
-            for value, sign, ends, is_wide, is_open, only_corrected in zip(
-                rows.difference, signs, half, wide, found.isin(OPEN), corrected, strict=True
-            )
+            "\n".join(filter(None, (f"{signed(value, 1)} {sign}".rstrip(), below)))
+            for value, sign, below in zip(rows.difference, signs, below, strict=True)
         ],
         interval=interval_text(rows.difference_low, rows.difference_high),
         over_examples=interval_text(rows.examples_low, rows.examples_high),

@@ -130,10 +130,11 @@ def _done(outcome: InterventionResult) -> list[str]:
 
 def _over_corpus(outcome: InterventionResult) -> dict[str, Yardstick]:
     """Intervention -> its turn over a corpus, of the one shown and of `YARDSTICKS`, where stored of the same model."""
-    rows = read.query(
+    rows = read.query_if_stored(
         "SELECT intervention, value, texts FROM newest_interventions WHERE model = ? AND revision = ? "
         "AND outcome = 'cosine' AND layer IS NULL ORDER BY texts DESC",
         [outcome.provenance.model, outcome.provenance.revision],
+        ("intervention", "value", "texts"),
     ).drop_duplicates("intervention")
     found = rows.set_index("intervention")
     shown = _done(outcome)[:1] if len(_done(outcome)) == 1 else []

@@ -167,7 +167,7 @@ def _over_texts(run: Layers, terms: Sequence[str]) -> str:
         return ""
     largest = rows.pivot_table(index="layer", columns="term", values=run.measure).idxmax(axis=1)
     parts = [
-        f"{term_label(str(term))} at layer{'s' * (len(layers) > 1)} {ranges(layers)}"
+        f"{term_label(str(term))} at {_layers(layers)}"
         for term in dict.fromkeys(largest)
         if len(layers := largest.index[largest == term])
     ]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import StoreError
-from analysis.core.formatting import join_names, plural, signed, uncapitalised
+from analysis.core.formatting import capitalised, join_names, plural, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -205,7 +205,7 @@ def _figure(
         frame=lambda: rows.drop(columns=["tip", "metric"]),
         caption=(
             f"{len(means)} comparisons from {len(papers)} papers, each with the baseline of its own table; right of "
-            f"zero is better.{notes} {_spreads(rows)[:1].upper()}{_spreads(rows)[1:]}, so no significance is claimed."
+            f"zero is better.{notes} {capitalised(_spreads(rows))}, so no significance is claimed."
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "

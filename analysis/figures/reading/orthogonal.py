@@ -11,7 +11,6 @@ from scipy.special import betainc, gammaln
 
 from analysis.core import default_model
 from analysis.core.colours import SOFT, TERMS
-from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -86,14 +85,12 @@ def near(dim: int) -> float:
 
 def _trained() -> pd.DataFrame:
     """The share of pairs of a word and a position of the default model in each bin; no rows where it is not stored."""
-    try:
-        rows = read.query(
-            "SELECT along, value AS share FROM newest_geometry WHERE model = ? AND measure = 'cosine_histogram' "
-            "AND subject = 'word_position' ORDER BY along",
-            [default_model.NAME],
-        )
-    except (NoResults, StoreError):
-        return pd.DataFrame(columns=["low", "share"])
+    rows = read.query_if_stored(
+        "SELECT along, value AS share FROM newest_geometry WHERE model = ? AND measure = 'cosine_histogram' "
+        "AND subject = 'word_position' ORDER BY along",
+        [default_model.NAME],
+        ("along", "share"),
+    )
     return rows.assign(low=rows.along - 1 / BINS)
 
 

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.errors import LinkError, StoreError
+from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, percent, plural
 from analysis.core.provenance import model_options
 from analysis.core.term_names import ADDED_TERMS, FOUR
@@ -73,14 +73,13 @@ def over_texts(model: str, revision: str) -> pd.DataFrame:
     A text can be taken apart without a store, and then has none beside it. Columns: layer, head, term, share, effect
     and texts, their number.
     """
-    try:
-        return read.query(
-            "SELECT layer, head, term, share, effect, texts FROM newest_terms "
-            "WHERE model = ? AND revision = ? AND corpus = ? AND aggregation = 'head' ORDER BY layer, head, term",
-            [model, revision, TEXTS],
-        )
-    except StoreError:
-        return pd.DataFrame(columns=["layer", "head", "term", "share", "effect", "texts"])
+    columns = ("layer", "head", "term", "share", "effect", "texts")
+    return read.query_if_stored(
+        f"SELECT {', '.join(columns)} FROM newest_terms "
+        "WHERE model = ? AND revision = ? AND corpus = ? AND aggregation = 'head' ORDER BY layer, head, term",
+        [model, revision, TEXTS],
+        columns,
+    )
 
 
 TEXTS = "probe_set"

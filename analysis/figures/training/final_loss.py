@@ -24,7 +24,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, TRIANGLE, VARIANT, significant_or_hollow, way_hues, ways
+from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, significant_or_hollow, way_hues, ways
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import (
     difference,
@@ -231,7 +231,7 @@ def unresolved(table: pd.DataFrame, margin: float) -> str:
     for row in frames.rows(table[table.outcome == OPEN]):
         if row.standing == NOT_RESOLVED and row.reason:
             reason = str(row.reason)
-        elif row.high < -margin or row.low > margin:
+        elif _clear_of_the_band(row, margin):
             reason = "the test that corrects for the number of variants does not tell it apart"
         else:
             reason = f"the interval lies partly within ±{margin:g} nats and partly beyond"
@@ -349,14 +349,11 @@ def _draw(
             tooltip=(VARIANT,),
         )
     # A small triangle at the edge: the end of the interval lies beyond the axis. A large one: the difference does.
-    small, large = marks.SEED, marks.LARGE_DOT
-    beyond, below = ~far & (shown.high > domain[1]), ~far & (shown.low < domain[0])
-    for rows, end, size in ((far, 1, large), (beyond, 1, small), (below, 0, small)):
-        if rows.any():
-            layers += marks.row_plot(
-                shown.loc[rows, columns].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme,
-                ends=None, shape=TRIANGLE if end else "triangle-left", size=size, color=color, tooltip=tooltip,
-            )  # fmt: skip
+    below, beyond = ~far & (shown.low < domain[0]), ~far & (shown.high > domain[1])
+    for low, high, size in ((far & False, far, marks.LARGE_DOT), (below, beyond, marks.SEED)):
+        layers += edge_triangles(
+            shown[columns], low, high, domain, x=x, y=y, theme=theme, color=color, size=size, tooltip=tooltip
+        )
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
         marks.panel(
@@ -384,5 +381,9 @@ def _verdict(row: Any, margin: float) -> str:
         return WORDS[row.outcome]
     if row.standing == NOT_RESOLVED and ON_PLATEAU in row.reason:
         return "open: on the plateau too long"
-    clear = row.high < -margin or row.low > margin
-    return "open after correction" if clear else "open: crosses the band"
+    return "open after correction" if _clear_of_the_band(row, margin) else "open: crosses the band"
+
+
+def _clear_of_the_band(row: Any, margin: float) -> bool:
+    """True if the whole interval lies on one side of what counts as the same."""
+    return bool(row.high < -margin or row.low > margin)

@@ -23,7 +23,7 @@ from analysis.figures.training.data import (
     title,
 )
 from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
-from analysis.figures.training.row_marks import TRIANGLE, VARIANT, stripes, way_hues, ways
+from analysis.figures.training.row_marks import VARIANT, edge_triangles, stripes, way_hues, ways
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)
@@ -304,14 +304,12 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
             )  # fmt: skip
     # A small triangle at the edge: the interval goes on beyond it.
     at_end = drawn[drawn.times == longest]
-    cuts = {"triangle-left": (0, at_end.share_low < domain[0]), TRIANGLE: (1, at_end.share_high > domain[1])}
-    for shape, (end, beyond) in cuts.items():
-        if beyond.any():
-            layers += marks.row_plot(
-                at_end[beyond].assign(edge=domain[end]), x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None,
-                color=hue, shape=shape, size=2 * marks.SEED, tooltip=tooltip,
-            )  # fmt: skip
-    cut = "triangle: the interval goes on" if any(beyond.any() for _, beyond in cuts.values()) else ""
+    triangles = edge_triangles(
+        at_end, at_end.share_low < domain[0], at_end.share_high > domain[1], domain,
+        x=x, y=y, theme=theme, color=hue, size=2 * marks.SEED, tooltip=tooltip,
+    )  # fmt: skip
+    layers += triangles
+    cut = "triangle: the interval goes on" if triangles else ""
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
     between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else ""
     worse = f"{WORSE}: than with no positions; {most} seeds" if (last.kept_high < 0).any() else f"{most} seeds"

@@ -22,7 +22,7 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, TRIANGLE, VARIANT, seeds_and_means, way_hues, ways
+from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, seeds_and_means, way_hues, ways
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     PLATEAU_MARGIN,
@@ -192,12 +192,11 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
         way_hues(shown.way, theme),
     )
-    beyond = shown[~shown.censored & (shown.high > 1.05 * end)]
-    if len(beyond):
-        layers += marks.row_plot(
-            beyond.assign(edge=1.05 * end), x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=TRIANGLE,
-            size=2 * marks.SEED, color=way_hues(shown.way, theme), tooltip=(VARIANT,),
-        )  # fmt: skip
+    triangles = edge_triangles(
+        shown, shown.censored & False, ~shown.censored & (shown.high > 1.05 * end), (start, 1.05 * end),
+        x=x, y=y, theme=theme, color=way_hues(shown.way, theme), size=2 * marks.SEED, tooltip=(VARIANT,),
+    )  # fmt: skip
+    layers += triangles
     return [
         marks.panel(
             *layers,
@@ -212,7 +211,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
             below=[
                 "diamond and bar: mean and 95 % interval; dot: a seed",
                 "triangle: had not left when the training ended"
-                + ("; a small one: the interval goes on" if len(beyond) else ""),
+                + ("; a small one: the interval goes on" if triangles else ""),
                 *([f"dashed: the mean of {named(baseline)}"] if len(base) else []),
                 *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
             ],

@@ -93,6 +93,30 @@ def significant_or_hollow(
     return layers
 
 
+def edge_triangles(
+    rows: pd.DataFrame,
+    low: pd.Series,
+    high: pd.Series,
+    domain: tuple[float, float],
+    *,
+    x: alt.X,
+    y: alt.Y,
+    theme: Theme,
+    color: alt.Color,
+    size: float,
+    tooltip: Sequence[marks.Tip],
+) -> list[Chart]:
+    """Triangles at the ends of the axis for what goes on beyond them. low, high: the rows that do, at each end."""
+    layers: list[Chart] = []
+    for beyond, edge, shape in ((low, domain[0], "triangle-left"), (high, domain[1], TRIANGLE)):
+        if beyond.any():
+            layers += marks.row_plot(
+                rows[beyond].assign(edge=edge), x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=shape,
+                size=size, color=color, tooltip=tooltip,
+            )  # fmt: skip
+    return layers
+
+
 def seeds_and_means(
     seeds: pd.DataFrame,
     means: pd.DataFrame,

@@ -17,11 +17,12 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
+from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.data import title as variant_title
-from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
+from analysis.figures.training.final_loss import OPEN, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
@@ -281,8 +282,7 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
 
 def _undecided(trained: Trained, variant: str) -> bool:
     """True if Experiments calls a variant's final loss open beside that of the baseline."""
-    table, _ = compared_losses(trained)
-    return bool((table[table.variant == variant].outcome == OPEN).any())
+    return any(row.variant == variant and row.outcome == OPEN for row in experiments_board(trained.preset).rows)
 
 
 def _rise(name: str, trained: Trained, preset: str) -> Number | None:
@@ -418,13 +418,13 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     if not able:
         return f"None of the {count(board)} methods can do it all."
     trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
-    seeds = f"e trained {count(trained) or 'none'} of them with all seeds, as small encoders."
+    seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
     if not needs:
         return (
-            f"{plural(len(able), 'row')}: {plural(count(board), 'method')}{_at_strengths(able)}. W{seeds} "
+            f"{plural(len(able), 'row')}: {plural(count(board), 'method')}{_at_strengths(able)}. {capitalised(seeds)} "
             f"{_for_each_need(board)} Press what you need above, and what lacks it moves down."
         )
-    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; w{seeds}"
+    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {seeds}"
 
 
 def _at_strengths(able: Sequence[EncodingRow]) -> str:

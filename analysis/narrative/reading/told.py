@@ -10,7 +10,7 @@ from analysis.claims.statements import OPEN, SUPPORTED, Judgement, stored
 from analysis.claims.statements.base import COMPARED_WITH
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
-from analysis.figures.experiments.contrasts import standing, turned
+from analysis.figures.experiments.contrasts import NOT_HIGHER, NOT_LOWER, standing, turned
 from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
@@ -59,7 +59,7 @@ STEPS = {
 """The steps that lead to it, each a contrast with the one before."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
-IN_BRACKETS = {OPEN: "the rules leave it open", "not lower": "no gain", "not higher": "no loss"}
+IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""
 
 
@@ -130,8 +130,8 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         for place, (one, words) in enumerate(zip(filter(None, steps), STEPS.values(), strict=True), start=1)
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
-    numbered = f"Step {undecided[0]} is" if len(undecided) == 1 else f"Steps {join_names(undecided)} are"
-    some = f" By the rules, {numbered[0].lower()}{numbered[1:]} still open." if undecided else ""
+    numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"
+    some = f" By the rules, {numbered} still open." if undecided else ""
     alone = (
         " The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )
@@ -151,7 +151,7 @@ def _more_seeds(steps: Sequence[Judgement | None]) -> str:
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:
-    """The outcome of the rules for a way of telling positions against the other: lower, same, not lower, and so on."""
+    """The outcome of the rules for a way of telling positions against the other, as `standing` has it."""
     low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
     word = standing(judged.verdict, low, high, min(float(judged.line or 0), MARGIN))
     return turned(word) if contrast.reverse else word

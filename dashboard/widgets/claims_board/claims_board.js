@@ -173,9 +173,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const tinted = memory.state.statement || ordered[0]?.id;
     const scope = usual(claim.statements.map((one) => one.scope));
     const scoped = scope ? ` Unless a statement says otherwise, it is about ${scope}.` : "";
-    const end = claim.decided.search(/ (The first page rests|\d+ statements? of it) /);
-    const [verdicts, more] = end < 0 ? [claim.decided, ""] : [claim.decided.slice(0, end), claim.decided.slice(end)];
-    panel.append(make("p", { class: "decided" }, make("b", {}, verdicts), `${more} ${claim.lean}.${scoped}`));
+    panel.append(make("p", { class: "decided" }, make("b", {}, claim.decided), ` ${[claim.more, claim.lean].filter(Boolean).join(" ")}.${scoped}`));
     const { ways, curve } = memory.picture[claim.id] ?? {};
     panel.insertAdjacentHTML("beforeend", ways ?? "");
     const beside = make("details", { class: "beside" });
@@ -292,7 +290,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   }
 
   function price(statement) {
-    return make("span", { class: "val" }, `${statement.hours.toFixed(statement.hours < 10 ? 1 : 0)} hours`, make("span", { class: "bound" }, ` would decide ${statement.id}`));
+    return make("span", { class: "val" }, statement.price, make("span", { class: "bound" }, ` would decide ${statement.id}`));
   }
 
   function groups() {

@@ -28,7 +28,7 @@ from analysis.rules import encoder_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark, query_parameters
 from dashboard.widgets import show
-from dashboard.widgets.experiments.row_panel import TABS, show_panel
+from dashboard.widgets.experiments.row_panel import TABS, link, show_panel
 from dashboard.widgets.experiments_board import show_board
 from dashboard.widgets.pickers import Pickers
 
@@ -110,12 +110,11 @@ def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value
         except AddendError:
             continue
         if variant in [row.variant for row in rows]:
-            st.page_link(
-                "views/experiments.py",
-                label=f"{capitalised(named(variant))} was not trained by this recipe; it stands on the board "
+            link(
+                f"{capitalised(named(variant))} was not trained by this recipe; it stands on the board "
                 f"“{recipe(preset)}”",
-                icon=":material/arrow_forward:",
-                query_params=query_parameters(PAGE, {**values, "preset": preset}),
+                "arrow_forward",
+                {**values, "preset": preset},
             )
             return
     with show.reporting_problems():

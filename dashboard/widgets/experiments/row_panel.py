@@ -45,8 +45,8 @@ def show_panel(
         _show_table(found)
         with st.container(horizontal=True):
             for table, name in found.sources.items():
-                _link(name, "menu_book", {"part": "published", "published_look": "table", "published_table": table})
-            _link("All published tables", "library_books", {"part": "published"})
+                link(name, "menu_book", {"part": "published", "published_look": "table", "published_table": table})
+            link("All published tables", "library_books", {"part": "published"})
     elif tab == "costs":
         _show_table(row_tables.costs(row, board))
     else:
@@ -67,7 +67,7 @@ def _link_to_usual_recipe(row: VariantRow, board: ExperimentsBoard) -> None:
         ends = f"{signed_or_zero(gap.value)} nats from adding ({plural(gap.seeds, 'seed')})"
         said = f"By recipe {usual}, with which this board opens, it ends {ends}"
     values: dict[str, Value] = {"preset": usual} if gap is None else {"preset": usual, "row": row.variant}
-    _link(f"Here: recipe {board.preset}. {said}", "arrow_forward", values)
+    link(f"Here: recipe {board.preset}. {said}", "arrow_forward", values)
 
 
 def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Mapping[str, Value]) -> None:
@@ -108,10 +108,10 @@ def _show_glue(row: VariantRow) -> None:
     st.markdown(f"Our own small models on GLUE. **{escape_markdown(own.sentence)}**")
     with st.expander("See the numbers anyway"):
         _show_rows(own.table)
-        _link("All of our GLUE scores", "table_chart", {"part": "glue", "glue_preset": PRESET})
+        link("All of our GLUE scores", "table_chart", {"part": "glue", "glue_preset": PRESET})
 
 
-def _link(label: str, icon: str, values: Mapping[str, Value]) -> None:
+def link(label: str, icon: str, values: Mapping[str, Value]) -> None:
     """A link to another state of the page."""
     st.page_link(
         "views/experiments.py",

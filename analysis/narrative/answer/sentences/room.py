@@ -30,7 +30,7 @@ CUT = "C10d"
 TRAINED_ON = "C35a"
 """The statement on the encoder that is trained on with this cut. Its effect is the share that it does not recover."""
 AT_RANDOM = "C35b"
-"""The statement on the same training with as many random directions. Its effect is the share that it recovers."""
+"""The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
