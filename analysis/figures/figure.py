@@ -51,7 +51,6 @@ class Figure:
     summary: the rows that a table in a paper would have, where the frame has more of them than a reader can use.
     quantity: what that table's values are, with their unit, as its heading; its intervals are then 95 % intervals.
     draw: the panels on a light or dark ground, in the order in which they stand. columns: the panels side by side.
-    wide_last: whether a panel that is left alone in the last row takes all of that row on a page.
     proportions: the height of each panel as a share of the width of its place, where it follows that.
     """
 
@@ -69,7 +68,6 @@ class Figure:
     finding: str = ""
     quantity: str = ""
     columns: int = 1
-    wide_last: bool = False
     proportions: tuple[float, ...] = ()
 
     @property

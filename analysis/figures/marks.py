@@ -438,12 +438,14 @@ def line_plot(
     dots: float = DOT,
     width: float = LINE,
     interpolate: Literal["linear", "step"] = "linear",
+    clip: bool = False,
 ) -> list[Chart]:
     """The layers of a line plot: intervals, lines, and a dot at each value that a pointer can find.
 
     ends: the columns of the interval's ends, on the axis of `y`, drawn as bars or as a band. dots: the area of a dot;
     0 for dots that are there for the pointer alone. width: of the line in pixels; 0 for dots that no line joins.
-    interpolate: step for counts in bins, each of which is as wide as its step.
+    interpolate: step for counts in bins, each of which is as wide as its step. clip: whether lines end at the edge of
+    the plot, for a domain that some values lie beyond.
     """
     lines = alt.Detail(detail) if isinstance(detail, str) else detail
     base = alt.Chart(frame).encode(x=x, color=_colour_encoding(color), detail=lines)
@@ -456,11 +458,12 @@ def line_plot(
         )
         layers.append((area if band else bars).encode(y=same_axis(y, ends[0]), y2=alt.Y2(f"{ends[1]}:Q")))
     if width:
-        line = base.mark_line(strokeWidth=width, color=constant_colour, interpolate=interpolate)
+        line = base.mark_line(strokeWidth=width, color=constant_colour, interpolate=interpolate, clip=clip)
         layers.append(line.encode(y=y, strokeDash=dash))
     if dots or tooltip:
         marks = base.mark_point(
             filled=True,
+            clip=clip,
             size=dots or DOT,
             opacity=1.0 if dots else 0.0,
             color=constant_colour,

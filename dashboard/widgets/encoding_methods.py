@@ -106,7 +106,8 @@ def draw(pickers: Pickers) -> None:
                 "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell "
                 "says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
                 "and its loss has no place on this axis. “Tied first”: the rules leave open which ends lowest. "
-                "“Open”, and a ring: they leave open whether it ends lower or higher than adding. "
+                "“Open”, and a ring: they leave open whether it ends lower or higher than adding. “Other recipe”, "
+                "below a number: of the recipe that is named second here, against adding of that recipe. "
                 f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )

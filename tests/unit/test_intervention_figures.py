@@ -123,7 +123,7 @@ def test_a_turn_stands_beside_those_of_other_changes_over_a_corpus() -> None:
     effects = FIGURES["intervention_effects"].make({**VIEWS["inside"].defaults(), "model": default_model.NAME}).frame()
     drift = effects[effects.outcome == "drift"].set_index("intervention").value
     for spec in ("shuffle_positions:0", "scale_positions:0.5", "one_position:0"):
-        assert f"{np.degrees(np.arccos(1 - drift[spec])):.0f}° with " in shown.caption
+        assert f": {np.degrees(np.arccos(1 - drift[spec])):.0f}°" in shown.caption
     datasets = drawing.panels(shown)[0].to_dict()["datasets"].values()
     (turns,) = [sorted(row["turn"] for row in rows) for rows in datasets if set(rows[0]) == {"turn", "written"}]
     assert len(turns) > 2, "the mean, what is unrelated, and a change over a corpus"

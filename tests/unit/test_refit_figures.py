@@ -1,5 +1,6 @@
 """The figures of refitted encoders, drawn from made-up runs whose numbers can be worked out by hand."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
@@ -115,7 +116,8 @@ def test_what_lacks_seeds_is_hollow_and_rows_count_them(refitted: Path) -> None:
         drawn = str([panel.to_dict() for panel in refit._draw(frame, rules, Theme())])
         assert ("hollow: fewer than" in drawn) == ("'filled': False" in drawn) == (count < len(SEEDS))
         said = f"{count} of {len(SEEDS)} seeds" if count < len(SEEDS) else f"{count} seeds"
-        assert f" %\\n{said}" in drawn
+        assert re.search(rf" %( ± \d+\.\d)?\\n{said}", drawn), "the interval of several seeds stands beside them"
+        assert ("±" in drawn) == (count > 1)
 
 
 def test_an_arm_that_is_still_to_be_trained_is_named_in_the_caption_and_has_no_row(refitted: Path) -> None:

@@ -257,7 +257,7 @@ def test_the_model_with_random_weights_is_never_shown_without_saying_so(made: Im
 def test_every_figure_is_drawn_on_one_scale_around_zero(made: ImageDecomposition) -> None:
     figure = build("vision_maps", made)
     panels = drawing.panels(figure)
-    assert len(panels) == 4, "the image, the largest term, the total, and the others small"
+    assert len(panels) == 6, "the image, the total, and each of the four terms"
     domains = [panel.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in panels[1:]]
     assert all(domain == domains[0] for domain in domains)
     assert domains[0][0] == -domains[0][-1]

@@ -36,6 +36,8 @@ LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
 ROW = 30
 """Pixels of a row: two lines of text."""
+SECOND_LETTERS = 62
+"""Letters in a line above the second chart."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
 """The numbers of the axis, in nats."""
 THEN = "then "
@@ -160,6 +162,8 @@ OTHERS = Group(
 )
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
+NARROWER, EQUALLY_NARROW = "C36c", "C36b"
+"""Those that stand above the chart of concatenations: of narrower words alone, and of concatenating beside them."""
 
 
 @figure("experiments_contrasts", Parameters)
@@ -259,7 +263,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
         },
         citation_keys=("ke2021tupe",),
         sentences=tuple(f"{pair}." for pair in waiting.pair),
-        draw=lambda theme: _draw(table, theme),
+        draw=lambda theme: _draw(table, _of_narrow_words(found), theme),
         columns=table.chart.nunique(),
     )
 
@@ -424,6 +428,21 @@ def _finding(found: pd.DataFrame) -> str:
     return capitalised("; ".join(parts))
 
 
+def _of_narrow_words(found: pd.DataFrame) -> str:
+    """The decided effects of narrower words, and of concatenating beside words as narrow; empty while both are open."""
+    by_id, margin, parts = {row.id: row for row in frames.rows(found)}, _margin(found), []
+    for statement, words in (
+        (NARROWER, "making words narrower"),
+        (EQUALLY_NARROW, "concatenating beside equally narrow words"),
+    ):
+        row = by_id.get(statement)
+        word = OPEN if row is None else standing(row.verdict, row.low, row.high, margin)
+        if word != OPEN:
+            changes = _changes(word, row)
+            parts.append(f"{words} {changes.replace('the loss', 'it') if parts else changes}")
+    return "; ".join(parts)
+
+
 def _changes(word: str, row: Any) -> str:
     """The standing of a loss after a change, as a verb: lowers the loss by 0.25 nats."""
     if word in ("lower", "higher"):
@@ -433,23 +452,31 @@ def _changes(word: str, row: Any) -> str:
     return f"does not {'lower' if word == NOT_LOWER else 'raise'} the loss"
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """The charts side by side on one scale; the first says how to read them all."""
+def _draw(table: pd.DataFrame, second: str, theme: Theme) -> list[Chart]:
+    """The charts side by side on one scale; the first says how to read them all, `second` what the other one shows."""
     ends = pd.concat([-table.margin, table.margin, table.effect, table.low, table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
     key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
     # The second chart has as many lines above it, so that both begin at one height.
-    below = {0: key, 1: [" "] * len(key)}
+    lines = marks.wrap_lines(second, SECOND_LETTERS)
+    below = {0: [*key, *[" "] * (len(lines) - len(key))], 1: [*lines, *[" "] * (len(key) - len(lines))]}
     first = "What one change adds to the loss"
+    # So that the texts at the right take as much room in both, and an effect is as long in both.
+    longest = max("\n".join(table.text).split("\n"), key=len)
     return [
-        _chart(rows, domain, theme, str(name) or first, below[place])
+        _chart(rows, domain, theme, str(name) or first, below[place], longest)
         for place, (name, rows) in enumerate(table.groupby("chart", sort=False))
     ]
 
 
-def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str]) -> Chart:
-    """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups."""
+def _chart(
+    table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str], longest: str
+) -> Chart:
+    """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups.
+
+    longest: the line for which room is left at the right.
+    """
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
     shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(
@@ -473,4 +500,5 @@ def _chart(table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
     layers.append(marks.texts_beside(shown, y, theme))
+    layers.append(marks.texts_beside(shown.head(1).assign(written=longest), y, theme).encode(opacity=alt.value(0)))
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=title, below=below)

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import full_title, named, quote
-from analysis.core import colours
+from analysis.core import colours, frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
 from analysis.figures import marks
@@ -24,8 +24,14 @@ REFERENCES = ("no_position", "concat_20")
 HEIGHT = 300
 LABEL_HEIGHT = 16
 """Pixels between two names at the ends of lines."""
+LOSSES = {
+    "lower": "ends {nats} nats lower than adding",
+    "higher": "ends {nats} nats higher than adding",
+    "same": "ends at the same loss as adding",
+}
+"""Outcome of the rules for a row -> its final loss in words; one that is open has the words of its sign."""
 TALLEST = 6.5
-"""Losses above this are cut off: all curves fall from there within the first evaluations."""
+"""The top of the plot in nats: all curves fall through it within the first evaluations."""
 
 
 class RowCurvesParameters(Parameters):
@@ -78,6 +84,18 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
+    """The final loss less the baseline's, and the steps until the row uses the order of words."""
+    order = _order(row, shown)
+    if row.gap is None or row.outcome in ("baseline", "few"):
+        return order
+    loss = LOSSES.get(row.outcome, LOSSES["lower" if row.gap.value < 0 else "higher"]).format(
+        nats=fixed(abs(row.gap.value))
+    )
+    left_open = " (open)" if row.outcome == "unresolved" else ""
+    return order.replace(quote(row.title), f"{quote(row.title)} {loss}{left_open} and", 1)
+
+
+def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
     """The steps until the row uses the order of words, as a share of the baseline's: that of the rules, if known."""
     baseline = shown.row(BASELINE)
     if row.outcome == "baseline" and row.steps and not row.steps.never:
@@ -140,15 +158,14 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     domain = (low - 0.1, TALLEST)
     x = marks.number(alt.X, "step", "training steps", domain=(0, int(lines.step.max())), ticks=5, form=",d", grid=False)
     y = marks.number(alt.Y, "value", f"loss ({UNIT})", domain=domain, ticks=4)
-    # What lies above is cut off in the data, so that bands have their bounds in the plot.
-    clipped = lines.assign(**{name: lines[name].clip(upper=TALLEST) for name in ("value", "min", "max")})
-    band = alt.Chart(clipped).mark_area(opacity=0.15).encode(
+    band = alt.Chart(lines).mark_area(opacity=0.15, clip=True).encode(
         x=x, y=marks.same_axis(y, "min"), y2=alt.Y2("max:Q"), color=hue
     )  # fmt: skip
     tooltip = (("title", "variant"), ("step", "steps", ","), ("value", "mean loss", ".3f"), "seeds:Q")
     curves: list[Chart] = []
-    for width, group in clipped.groupby(clipped.variant.isin(strong).map({False: 1.4, True: 2.6})):
+    for width, group in lines.groupby(lines.variant.isin(strong).map({False: 1.4, True: 2.6})):
         line = {"theme": theme, "color": hue, "dash": dash, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
+        line["clip"] = True
         curves += marks.line_plot(group, x=x, y=y, **line)
     dots = alt.Chart(ends).mark_point(filled=True, size=marks.DOT, opacity=1).encode(x=x, y=y, color=hue)
     layers: list[Chart] = [band, *curves, dots]
@@ -160,10 +177,14 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     if len(exits):
         exits = exits.drop_duplicates("variant")
         layers.append(alt.Chart(exits).mark_rule(strokeDash=[2, 3]).encode(x=x, color=hue))
-        # Above the plateau no curve runs; one below the other, they do not touch where both leave it together.
-        for place, number in enumerate(exits.variant):
-            text = alt.Chart(exits[exits.variant == number]).mark_text(align="left", dx=4, fontSize=marks.TEXT)
-            layers.append(text.encode(x=x, y=alt.value(8 + LABEL_HEIGHT * place), text="text:N", color=hue))
+        # Above the plateau no curve runs. The earlier one stands left of its line, so that the later line does not
+        # cross it.
+        for place, exit in enumerate(frames.rows(exits.sort_values("step"))):
+            left = place == 0 and len(exits) > 1
+            text = alt.Chart(exits[exits.variant == exit.variant]).mark_text(
+                align="right" if left else "left", dx=-4 if left else 4, fontSize=marks.TEXT
+            )
+            layers.append(text.encode(x=x, y=alt.value(8), text="text:N", color=hue))
     sizes = np.full(len(ends), float(LABEL_HEIGHT))
     labels = ends.assign(
         place=spread_names(ends.value.to_numpy(dtype=float), sizes, domain, HEIGHT),

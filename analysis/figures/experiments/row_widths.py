@@ -74,7 +74,7 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
             f"{signed(gap.value)} nats in recipe {WIDTHS[width]} ({gap.seeds} of {plural(gap.needed, 'seed')})"
             for width, gap in sorted(widths.items())
         )
-        return f"{'One width is' if judged else 'No width can be'} judged yet: {counts}"
+        return f"{'So far one width is judged' if judged else 'No width can be judged yet'}: {counts}"
     (narrow, first), *_, (wide, last) = judged.items()
     return (
         f"{name} differs from adding by {signed(first.value)} nats at width {narrow} and by {signed(last.value)} at "

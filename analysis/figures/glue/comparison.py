@@ -105,8 +105,12 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
             f"{name_of(study)}'s; dots right of the line score higher.",
             "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
-            f"{study.margin:g}; grey: open, once corrected for how many are compared"
-            + ("; ±: half of the 95 % interval." if len(study.results.variants) <= heat.FEW else "."),
+            f"{study.margin:g} (by the 90 % interval); grey: open, once corrected for how many are compared"
+            + (
+                f"; ±: half of the 95 % interval; {heat.HOLM}: open only after that correction."
+                if len(study.results.variants) <= heat.FEW
+                else "."
+            ),
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
@@ -324,8 +328,11 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
         )
         said = f"{REPAIRS[study.results.preset]}, {model.removesuffix(', ')} stays lower with {named}"
         others = averages[verdicts == "open"].sort_values("difference", ascending=False)
-        open_ones = [str(name).removeprefix(model).partition(" (")[0] for name in others.title]
-        with_open = f"{said}; the cost of {' and of '.join(open_ones)} is open"
+        open_ones = [
+            f"{str(name).removeprefix(model).partition(' (')[0]} ({signed(value, 1)})"
+            for name, value in zip(others.title, others.difference, strict=True)
+        ]
+        with_open = f"{said}; {' and '.join(open_ones)} {'is' if len(open_ones) == 1 else 'are'} open"
         fits = open_ones and not equivalent and len(with_open) <= LONGEST
         return with_open if fits else f"{said}{rest}"
     named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))

@@ -40,6 +40,8 @@ FEW = 6
 """The most rows of a table whose cells have room for their interval."""
 PALE = 3
 """Stops of the scale that scores take, on which the ink is read everywhere."""
+HOLM = "Holm"
+"""Beside an interval without zero of a difference that is open all the same, after Holm's correction."""
 HIGHEST = 100.0
 """The score at the end of the colours, in points."""
 
@@ -57,11 +59,11 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     signs = found.map(SIGNS).fillna("")
     half = (rows.difference_high - rows.difference_low) / 2
     wide = half.notna() & (rows.title.nunique() <= FEW)
-    # Such an interval would say that the difference is decided, which the corrected test does not.
+    # Such an interval says by itself that the difference is decided; the corrected test does not.
     corrected = wide & found.isin(OPEN) & ((rows.difference_low > 0) | (rows.difference_high < 0))
     signs = signs.mask(wide & found.isin(OPEN), OPEN[0])
     ends = pd.Series([f"± {fixed(size, 1)}" for size in half], index=half.index)
-    below = ends.where(wide, "").mask(corrected, "after correction")
+    below = ends.where(wide, "").mask(corrected, ends + f", {HOLM}")
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),

@@ -5,7 +5,9 @@ from shlex import quote
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
@@ -19,10 +21,14 @@ from analysis.store import read
 
 OUTCOMES = {
     "attention_kl": "attention: KL(before ‖ after), nats",
-    "drift": "output: 1 − cosine",
+    "drift": "output: turn, degrees",
     "loss_change": "loss: change, nats per token",
 }
-"""Outcomes that the stored figure shows, each only for models that have it."""
+"""Outcomes that the figure shows, each only for models that have it.
+
+The output is stored as 1 less the mean cosine, and drawn as the angle of that cosine: the turn of one text is in
+degrees, too.
+"""
 
 
 class EffectsParameters(Parameters):
@@ -104,8 +110,13 @@ def _finding(long: pd.DataFrame) -> str:
     if output is None:
         return said
     if output.done == attention.done:
-        return f"{said}, and the output most, by {output.value:.2f} (1 − cosine)"
-    return f"{said}; “{output.done}” changes the output most, by {output.value:.2f} (1 − cosine)"
+        return f"{said}, and turns the output most, by {turn(output.value):.0f}°"
+    return f"{said}; “{output.done}” turns the output most, by {turn(output.value):.0f}°"
+
+
+def turn(drift: ArrayLike) -> NDArray[np.float64]:
+    """The angle in degrees of a mean cosine. drift: what the cosine lacks of 1."""
+    return np.degrees(np.arccos(np.clip(1 - np.asarray(drift), -1, 1)))
 
 
 def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]:
@@ -116,10 +127,13 @@ def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]
         shown = frame[frame.outcome == outcome]
         if shown.empty:
             continue
+        if degrees := outcome == "drift":
+            shown = shown.assign(**{name: turn(shown[name]) for name in ("value", "low", "high")})
+        texts = [f"{value:.0f}°" if degrees else fixed(value) for value in shown.value]
         # A title of two lines: a narrow screen has no room for both side by side under the bars.
         x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=5)
-        tooltip = ("done", ("value", label, ".4f"), *marks.interval_tips(".4f"), "texts:Q")
+        tooltip = ("done", ("value", label, ".4g"), *marks.interval_tips(".4g"), "texts:Q")
         dots = marks.row_plot(shown, x=x, y=y, theme=theme, bars=True, tooltip=tooltip)
-        written = marks.texts_beside(shown.assign(written=[fixed(value) for value in shown.value]), y, theme)
+        written = marks.texts_beside(shown.assign(written=texts), y, theme)
         panels.append(marks.panel(*dots, written, theme=theme, width=marks.HALF, height=marks.ROW * len(order)))
     return panels

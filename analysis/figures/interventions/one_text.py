@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.formatting import join_names, signed
+from analysis.core.formatting import signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
@@ -37,7 +37,7 @@ NUMBERED = 24
 YARDSTICKS = {
     "shuffle_positions:0": "shuffled",
     "scale_positions:0.5": "halved",
-    "one_position:0": "equal",
+    "one_position:0": "all at position 0",
 }
 """Changes of positions over a corpus beside which a turn is seen, in a word."""
 APART = 7.0
@@ -149,11 +149,10 @@ def _beside(over_corpus: Mapping[str, Yardstick], done: Sequence[str]) -> str:
     """A sentence on the turns over a corpus, followed by a space; empty where none is stored. done: what is shown."""
     if not over_corpus:
         return ""
-    own = [f"{one.turn:.0f}° with this change" for name, one in over_corpus.items() if [name] == list(done)]
-    others = [f"{one.turn:.0f}° with {YARDSTICKS[name]}" for name, one in over_corpus.items() if [name] != list(done)]
-    said = [*own, *([f"{join_names(others)} positions"] if others else [])]
+    own = [f"this change: {one.turn:.0f}°" for name, one in over_corpus.items() if [name] == list(done)]
+    others = [f"{YARDSTICKS[name]}: {one.turn:.0f}°" for name, one in over_corpus.items() if [name] != list(done)]
     texts = max(one.texts for one in over_corpus.values())
-    return f"Over {texts} texts, outputs turn by {', by '.join(said)}. "
+    return f"Mean turn over {texts} texts: {'; '.join([*own, *others])}. "
 
 
 @figure("intervention_kl", Parameters, live=RUN)

@@ -42,6 +42,7 @@ class GainOverBaseline:
     """One row of a panel: a variant of a table against a baseline of the same table.
 
     With no baseline the paper prints the change itself. column: only this one, where the others belong elsewhere.
+    shorter: the variant was trained for fewer steps than the baseline; such a row is drawn hollow and counted apart.
     """
 
     panel: str
@@ -50,12 +51,13 @@ class GainOverBaseline:
     variant: str
     baseline: str = ""
     column: str = ""
+    shorter: bool = False
 
 
 COMPARISONS = (
     GainOverBaseline(UNTIED, "TUPE-A − BERT-A", TUPE, "TUPE-A", "BERT-A"),
     GainOverBaseline(UNTIED, "TUPE-R − BERT-R", TUPE, "TUPE-R", "BERT-R"),
-    GainOverBaseline(UNTIED, "TUPE-A (midway) − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A"),
+    GainOverBaseline(UNTIED, "TUPE-A (midway) − BERT-A, 30 % of the steps", TUPE, "TUPE-A^mid", "BERT-A", shorter=True),
     GainOverBaseline(UNTIED, "TUPE-A ([CLS] tied) − BERT-A (own matrices)", TUPE, "TUPE-A^tie-cls", "BERT-A^d"),
     GainOverBaseline(
         UNTIED,
@@ -104,6 +106,7 @@ COMPARISONS = (
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 500 epochs",
+        shorter=True,
     ),
     GainOverBaseline(NO_POSITION, "Causal, WikiText-103", CAUSAL, "NoPos", "Learned", "WikiText-103, 247M, len 512"),
     GainOverBaseline(NO_POSITION, "Causal, Pile", CAUSAL, "NoPos", "Learned", "Pile, 1.3B, len 1024"),
@@ -133,23 +136,18 @@ def literature(_: Parameters) -> Figure:
     Raises StoreError where a table has no such row any more.
     """
     tables, shared, rows, means = _compared(FIRST)
-    concatenated = means[means.panel == CONCATENATED]
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 4))
-    gains = glue.gain_without_cola
     averages = published.average(tables[TUPE]).set_index("variant").all_columns
     return _figure(
         tables,
         rows,
         means,
         title="What papers report: concatenation, and no cross terms",
-        finding=(
-            f"Concatenating does better than adding in {int((concatenated.gain > 0).sum())} of {len(concatenated)} "
-            f"published comparisons; dropping the cross terms in {int((gains > 0).sum())} of {len(gains)} "
-            f"({signed(gains.min())} to {signed(gains.max())} points of GLUE without CoLA)"
-        ),
+        finding=_finding(means),
         notes=(
-            " Dots: single columns. Diamonds: their mean, and the mean without CoLA. GLUE on "
+            " Dots: single columns. Diamonds: their mean, and the mean without CoLA; hollow where the variant was "
+            "trained for fewer steps than adding, which the heading does not count. GLUE on "
             f"the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
             f"{signed(original.gain)} ({signed(original.gain_without_cola)} without CoLA), the replication "
             f"{signed(replication.gain)} ({signed(replication.gain_without_cola)}). On all "
@@ -157,6 +155,18 @@ def literature(_: Parameters) -> Figure:
             f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A ([CLS] tied) − BERT-A (own matrices) "
             f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}."
         ),
+    )
+
+
+def _finding(means: pd.DataFrame) -> str:
+    """How many comparisons each of the two wins, of those that train both sides equally long."""
+    equal = means[~means.shorter]
+    concatenated = equal[equal.panel == CONCATENATED].gain
+    untied = equal[equal.panel == UNTIED].gain_without_cola
+    return (
+        f"Trained equally long, concatenating beats adding in {int((concatenated > 0).sum())} of "
+        f"{len(concatenated)} published comparisons and dropping the cross terms in {int((untied > 0).sum())} of "
+        f"{len(untied)} ({signed(untied.min())} to {signed(untied.max())} points of GLUE without CoLA)"
     )
 
 
@@ -275,6 +285,7 @@ def _comparison_rows(comparison: GainOverBaseline, table: published.Table, share
                 "comparison": comparison.label,
                 "gain": change if cell.higher_is_better else -change,
                 "unit": "nats per token" if logarithmic else cell.unit,
+                "shorter": comparison.shorter,
                 "paper": cell.short,
                 "citation": cell.citation,
                 "table_name": cell.table_name,
@@ -298,7 +309,7 @@ def _comparison_rows(comparison: GainOverBaseline, table: published.Table, share
 
 def means_of(rows: pd.DataFrame) -> pd.DataFrame:
     """The mean of every comparison, and the mean without CoLA where CoLA is among its columns."""
-    keys = ["panel", "comparison", "unit", "paper", "read_in"]
+    keys = ["panel", "comparison", "unit", "paper", "read_in", "shorter"]
     means = rows.groupby(keys, sort=False).agg(gain=("gain", "mean"), columns_compared=("gain", "size")).reset_index()
     rest = rows[rows.task != "cola"].groupby("comparison").gain.mean()
     has_cola = set(rows.comparison[rows.task == "cola"])
@@ -321,15 +332,18 @@ def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
 
 def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme) -> list[Chart]:
     """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
-    extents = {
-        str(unit): (min(0.0, float(group.gain.min())), max(0.0, float(group.gain.max())))
-        for unit, group in rows.groupby("unit")
-    }
+    extents = {str(unit): _extent(group.gain) for unit, group in rows.groupby("unit")}
     return [
         _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme)
         for name in (*FIRST, *OTHERS)
         if name in set(means.panel)
     ]
+
+
+def _extent(gains: pd.Series) -> tuple[float, float]:
+    """The ends of an axis with zero; of one of several points they are even numbers, at which it has its ticks."""
+    low, high = min(0.0, float(gains.min())), max(0.0, float(gains.max()))
+    return (2.0 * math.floor(low / 2), 2.0 * math.ceil(high / 2)) if high - low > 4 else (low, high)
 
 
 def _panel(
@@ -382,22 +396,24 @@ def _panel(
         )  # fmt: skip
     kinds = list(dict.fromkeys(diamonds.which))
     key = marks.legend(place="top") if len(kinds) > 1 else None
-    layers += marks.row_plot(
-        diamonds, x=x, y=y, theme=theme, ends=None, shape="diamond", size=marks.LARGE_DOT, below=MEAN_OFFSET,
-        color=marks.series("which", kinds, theme, key),
-        tooltip=("comparison", ("which", "mean of"), ("written", unit)),
-    )  # fmt: skip
+    for shorter, drawn in diamonds.groupby("shorter"):
+        layers += marks.row_plot(
+            drawn, x=x, y=y, theme=theme, ends=None, shape="diamond", size=marks.LARGE_DOT, below=MEAN_OFFSET,
+            color=marks.series("which", kinds, theme, key), filled=not shorter,
+            tooltip=("comparison", ("which", "mean of"), ("written", unit)),
+        )  # fmt: skip
     written = diamonds.groupby("label", sort=False, as_index=False).agg(written=("written", "\n".join))
     layers.append(marks.texts_beside(written, y, theme))
     reading = "diamonds: the mean of the columns; dots: single columns" if multiple else "one column each"
-    below = marks.wrap_lines("; ".join(filter(None, ("" if key else reading, _spreads(rows)))), 60)
+    hollow = "hollow: trained shorter than adding" if means.shorter.any() else ""
+    below = marks.wrap_lines("; ".join(filter(None, ("" if key else reading, hollow, _spreads(rows)))), 60)
     return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 
 def _marks(means: pd.DataFrame, unit: str) -> pd.DataFrame:
     """A row a mark: the mean and, where it is known, the mean without CoLA, each with its text."""
-    mean = means[["comparison", "gain"]].assign(which=ALL_COLUMNS)
-    without_cola = means[["comparison", "gain_without_cola"]].set_axis(["comparison", "gain"], axis=1)
+    mean = means[["comparison", "shorter", "gain"]].assign(which=ALL_COLUMNS)
+    without_cola = means[["comparison", "shorter", "gain_without_cola"]].set_axis(mean.columns[:3], axis=1)
     dots = pd.concat([mean, without_cola.assign(which=WITHOUT_COLA).dropna(subset="gain")], ignore_index=True)
     texts = [
         f"({_written(row.gain, unit)})" if row.which == WITHOUT_COLA else _written(row.gain, unit)

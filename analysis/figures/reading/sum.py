@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 import altair as alt
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 from safetensors import safe_open
 
@@ -112,7 +112,7 @@ def reading_sum(params: SumParameters) -> Figure:
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum. All "
             f"words and positions have the same scales; colours are stretched around zero, so that small values "
-            f"are seen. {text} "
+            f"are seen. The strips order the dimensions by the word's values. {text} "
             f"Exact: the model's own tables.{FIRST_POSITION if position == 0 else ''}"
         ),
         alt=f"Four strips of coloured cells, one a summand and one their sum. {text}",
@@ -125,17 +125,35 @@ def reading_sum(params: SumParameters) -> Figure:
 
 
 def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) -> list[Chart]:
-    """A strip a summand, one for the sum, on one scale; and the lengths of the four."""
+    """A strip a summand, one for the sum, on one scale; and the lengths of the four.
+
+    Dimensions stand in the order of the word's values, so that the word is one slope, and how much of that slope is
+    left in the sum is seen at once: in the order of the tables both strips look like noise.
+    """
     row, column = (index.ravel() for index in np.indices(values.shape))
+    place = _places(values)[column]
     frame = pd.DataFrame(
-        {"part": np.array(names)[row], "dimension": column, "end": column + 1, "value": values.ravel()}
+        {
+            "part": np.array(names)[row],
+            "dimension": column,
+            "place": place,
+            "end": place + 1,
+            "value": values.ravel(),
+        }
     )
     limit = scale().value
     beyond = f"; colours end at ±{limit:.2g}" if np.abs(values).max() > limit else ""
     key = marks.legend(f"value{beyond}")
     cells = alt.Chart(frame).mark_rect()
     cells = cells.encode(
-        x=marks.number(alt.X, "dimension", "dimension", domain=(0, values.shape[1]), ticks=6, grid=False),
+        x=marks.number(
+            alt.X,
+            "place",
+            "dimensions, from the word's highest value to its lowest",
+            domain=(0, values.shape[1]),
+            ticks=6,
+            grid=False,
+        ),
         x2=alt.X2("end:Q"),
         y=marks.categories(alt.Y, "part", None, names),
         color=alt.Color("value:Q", scale=_rooted(theme.around_zero(limit)), legend=key),
@@ -169,6 +187,11 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     ]
 
 
+def _places(values: Float[ndarray, "part dim"]) -> Int[ndarray, " dim"]:
+    """The place of each dimension among those of the word, 0 for its highest value."""
+    return np.argsort(np.argsort(-values[0]))
+
+
 def _rooted(colours: alt.Scale) -> alt.Scale:
     """The same colours, stretched around zero."""
     places = np.array(colours["domain"])
@@ -195,12 +218,13 @@ def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list
     """A name above the strips for the dimension in which the sum is largest, with what each part puts into it."""
     dimension = int(np.abs(values[-1]).argmax())
     word, position, segment, whole = values[:, dimension]
-    name = pd.DataFrame(
-        {"dimension": [dimension + 0.5], "name": [f"largest, dimension {dimension}: sum {signed(whole, 3)}\nword "
-         f"{signed(word, 3)}, position {signed(position, 3)}\nsegment {signed(segment, 3)}"]}
-    )  # fmt: skip
-    text = alt.Chart(name).mark_text(
+    text = (
+        f"largest, dimension {dimension}: sum {signed(whole, 3)}\nword {signed(word, 3)}, position "
+        f"{signed(position, 3)}\nsegment {signed(segment, 3)}"
+    )
+    name = pd.DataFrame({"place": [_places(values)[dimension] + 0.5], "name": [text]})
+    words = alt.Chart(name).mark_text(
         align="left", fontSize=marks.TEXT, color=theme.ink, lineBreak="\n", lineHeight=marks.LABEL_LINE
     )
-    tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="dimension:Q", y=alt.value(-8), y2=alt.value(0))
-    return [tick, text.encode(x=alt.value(0), y=alt.value(-14 - 2 * marks.LABEL_LINE), text="name:N")]
+    tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="place:Q", y=alt.value(-8), y2=alt.value(0))
+    return [tick, words.encode(x=alt.value(0), y=alt.value(-14 - 2 * marks.LABEL_LINE), text="name:N")]

@@ -40,45 +40,35 @@ STEP_ROW = 36
 """The least pixels of a row with such a bar."""
 UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
+
+
+class Change(NamedTuple):
+    """A variant as one change of another. depth: its changes from adding. words: the last of them."""
+
+    depth: int
+    words: str = ""
+
+
 COMPARED = {
-    "bert_a": 0,
-    "bert_a_norm": 1,
-    "first_layer_attention": 2,
-    "every_layer_attention": 3,
-    "bert_a_d_unscaled": 4,
-    "every_layer_hidden": 2,
-    "bert_a_narrow_50": 1,
-    "concat_50": 2,
-    "bert_a_wide_narrow": 1,
-    "concat_wide_matched": 2,
-    "bert_a_wide": 2,
-    "bert_a_narrow_80": 1,
-    "concat_20": 2,
-    "concat_project": 1,
-    "sinusoidal_strong": 1,
-    "sinusoidal_lead": 2,
-    "concat_lead": 3,
+    "bert_a": Change(0),
+    "bert_a_norm": Change(1, "words and positions equally strong"),
+    "first_layer_attention": Change(2, "told to the first attention layer"),
+    "every_layer_attention": Change(3, "told to every attention layer"),
+    "bert_a_d_unscaled": Change(4, "told through matrices of their own"),
+    "every_layer_hidden": Change(2, "or after step 1: added in every layer"),
+    "bert_a_narrow_50": Change(1, "words take half of the width"),
+    "concat_50": Change(2, "positions concatenated (50 %)"),
+    "bert_a_wide_narrow": Change(1, "wider, flatter model; words take 80 %"),
+    "concat_wide_matched": Change(2, "positions concatenated (wider)"),
+    "bert_a_wide": Change(2, "words take the whole width"),
+    "bert_a_narrow_80": Change(1, "words take 80 % of the width"),
+    "concat_20": Change(2, "positions concatenated (20 %)"),
+    "concat_project": Change(1, "concatenated and projected back"),
+    "sinusoidal_strong": Change(1, "strong sinusoids, not learned positions"),
+    "sinusoidal_lead": Change(2, "only their 16 leading dimensions"),
+    "concat_lead": Change(3, "these dimensions concatenated"),
 }
-"""Variant of one recipe -> its changes from adding: one more than the last of those before it that has one fewer."""
-CHANGES = {
-    "bert_a_norm": "words and positions equally strong",
-    "first_layer_attention": "told to the first attention layer",
-    "every_layer_attention": "told to every attention layer",
-    "bert_a_d_unscaled": "told through matrices of their own",
-    "every_layer_hidden": "or after step 1: added in every layer",
-    "bert_a_narrow_50": "words take half of the width",
-    "concat_50": "positions concatenated (50 %)",
-    "bert_a_wide_narrow": "wider, flatter model; words take 80 %",
-    "concat_wide_matched": "positions concatenated (wider)",
-    "bert_a_wide": "words take the whole width",
-    "bert_a_narrow_80": "words take 80 % of the width",
-    "concat_20": "positions concatenated (20 %)",
-    "concat_project": "concatenated and projected back",
-    "sinusoidal_strong": "strong sinusoids, not learned positions",
-    "sinusoidal_lead": "only their 16 leading dimensions",
-    "concat_lead": "these dimensions concatenated",
-}
-"""Variant of `COMPARED` -> its one change from the variant that it is indented under."""
+"""Variant of one recipe -> its change of the last variant before it that has one change fewer."""
 STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
@@ -276,7 +266,7 @@ def reading_told(params: ToldParameters) -> Figure:
             ""
             if params.rows == ALL
             else "Each row changes the one that it is indented under; the bar and the number at the right say by how "
-            "much. Where new seeds judge the change, ◇ and the number are theirs.",
+            "much. Where new seeds judge the change, their number stands below.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -323,7 +313,7 @@ def _compared(frame: pd.DataFrame, trainings: Trained, variants: Collection[str]
     last: dict[int, float] = {}  # Changes from adding -> the difference of the last row that has so many.
     starts = []
     for row in frames.rows(rows):
-        changes = COMPARED[row.variant]
+        changes = COMPARED[row.variant].depth
         starts.append(max(((count, gap) for count, gap in last.items() if count < changes), default=(0, 0.0))[1])
         last = {count: gap for count, gap in last.items() if count < changes} | {changes: row.gap}
     return rows.assign(start=starts)
@@ -356,7 +346,7 @@ def _indented_rows(frame: pd.DataFrame) -> tuple[list[str], alt.Y, int]:
     """
     words = [
         "\n".join(
-            f"{marks.INVISIBLE}{INDENT * COMPARED[name]}{line}"
+            f"{marks.INVISIBLE}{INDENT * COMPARED[name].depth}{line}"
             for line in marks.wrap_lines(change_in_words(name), LETTERS)
         )
         for name in frame.variant
@@ -375,25 +365,22 @@ def change_in_words(variant: str) -> str:
     >>> change_in_words("bert_a_norm")
     'step 1: words and positions equally strong'
     """
-    if variant not in CHANGES:
-        return title(variant)
-    if variant == SIDE_BRANCH:
-        return CHANGES[variant]
+    words = COMPARED[variant].words
+    if not words or variant == SIDE_BRANCH:
+        return words or title(variant)
     sign = f"step {NUMBERED.index(variant) + 1}:" if variant in NUMBERED else "+"
-    return f"{sign} {CHANGES[variant]}"
+    return f"{sign} {words}"
 
 
 class Again(NamedTuple):
-    """A numbered step that was trained again with new seeds: its difference with its interval, and the seeds."""
+    """A numbered step that was trained again with new seeds: its difference in nats, and how many seeds."""
 
     step: float
-    low: float
-    high: float
     seeds: int
 
 
-def _with_new_seeds() -> dict[str, Again]:
-    """Variant of a numbered step -> the same step of new seeds, where that was trained."""
+def with_new_seeds() -> dict[str, Again]:
+    """Variant of a numbered step -> the same step of new seeds, where that was trained; the rules judge those."""
     steps: dict[str, str] = dict(zip(NUMBERED, ("bert_a", *NUMBERED), strict=False))
     found = {}
     for one in stored.parts(CLAIM):
@@ -401,8 +388,7 @@ def _with_new_seeds() -> dict[str, Again]:
         if contest is None or rules is None or one.effect is None or rules.version == encoder_rules().version:
             continue
         if steps.get(contest.variant) == contest.baseline and not one.missing:
-            low, high = (one.effect if end is None else end for end in (one.low, one.high))
-            found[contest.variant] = Again(one.effect, low, high, one.seeds or 0)
+            found[contest.variant] = Again(one.effect, one.seeds or 0)
     return found
 
 
@@ -425,23 +411,14 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
     color = way_hues(rows.way, theme, None)
-    repeated, seeds = pd.DataFrame(), ""
     if not variant:
-        again = _with_new_seeds()
+        again = with_new_seeds()
         rows["written"] = [
-            f"◇ {signed(again[row.variant].step)}" if row.variant in again else signed_or_zero(row.gap - row.start)
+            signed_or_zero(row.gap - row.start)
+            + (f"\n{again[row.variant].seeds} new: {signed(again[row.variant].step)}" if row.variant in again else "")
             for row in frames.rows(rows)
         ]
-        rows["changed"] = [
-            row.start + again[row.variant].step if row.variant in again else row.gap for row in frames.rows(rows)
-        ]
         rows.loc[rows.variant == next(iter(COMPARED)), "written"] = "change:"
-        repeated = pd.DataFrame(
-            {"label": row.label, "name": row.name, "way": row.way, "gap": row.start + new.step,
-             "low": row.start + new.low, "high": row.start + new.high}
-            for row in frames.rows(rows) if (new := again.get(row.variant)) is not None
-        )  # fmt: skip
-        seeds = join_names(sorted({str(again[name].seeds) for name in rows.variant if name in again}))
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
@@ -462,13 +439,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("changed:Q"), y=y, color=color))
-        if len(repeated):
-            layers += marks.row_plot(
-                repeated, x=x, y=y, theme=theme, color=color, shape="diamond", filled=False, below=STEP_HEIGHT,
-                ends=None,
-                tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f")),
-            )  # fmt: skip
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
@@ -485,7 +456,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
         below=[
             f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
-            *([] if variant or not len(repeated) else [f"◇ the same change with {seeds} new seeds, which judge it"]),
+            *(["new: the same change with new seeds, which judge it"] if "\n" in "".join(rows.written) else []),
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

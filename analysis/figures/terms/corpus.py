@@ -144,7 +144,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
         "queries",
     ]
     return Figure(
-        title=f"Every head at layer {first.layer}",
+        title=f"Every head at layer {first.layer}, over {first.texts:,} texts",
         finding=leading_terms(table),
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(

@@ -31,14 +31,8 @@ from analysis.probes import image_probe
 
 SIDE = 270
 """Pixels of a panel that is laid out as the image is, the longer way."""
-WHOLE = 640
-"""Pixels of all panels of a row together, on a page of the usual width."""
 SPARE, LEGEND = 115, 85
 """Pixels of the room for axes and legends that a page adds, and of these those of a legend."""
-FRAME = 20
-"""Pixels of that room that the small maps, which have no axes, do not need beside their legend."""
-ABREAST, BETWEEN, TITLE = 3, 1.5, 4.5
-"""Small maps side by side; in patches, the room between them and that of the title above each."""
 LEAST = 0.005
 """The share of the terms that have no map from which it is said."""
 QUERY = "#d6007f"
@@ -174,7 +168,6 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         ),
         draw=lambda theme: _maps(decomposition, head, maps, largest, limit, (query, key), theme),
         columns=3,
-        wide_last=True,
     )
 
 
@@ -255,8 +248,8 @@ def _outline(place: tuple[int, int] | None, colour: str, axes: tuple[alt.X, alt.
     return [mark.encode(x=axes[0], x2=alt.X2("x2"), y=axes[1], y2=alt.Y2("y2"))]
 
 
-def _square_axes(grid: tuple[float, float], *, counted: bool) -> tuple[alt.X, alt.Y]:
-    """Axes on which a patch is as wide as high, however a page stretches the panel. counted: whether they are seen."""
+def _square_axes(grid: tuple[int, int]) -> tuple[alt.X, alt.Y]:
+    """Axes on which a patch is as wide as high, however a page stretches the panel."""
     rows, columns = grid
     x, y = index_axes((1, 1), "", "")
     patch = f"min(width / {columns}, height / {rows})"
@@ -264,10 +257,7 @@ def _square_axes(grid: tuple[float, float], *, counted: bool) -> tuple[alt.X, al
         axis["scale"] = alt.Scale(
             domain=[-0.5, count - 0.5], nice=False, zero=False, range=[0, alt.expr(f"{count} * {patch}")]
         )
-        if not counted:
-            axis["axis"] = None
-    if counted:
-        x["axis"]["orient"] = "top"  # Beside the image, however much higher a page makes the panel.
+    x["axis"]["orient"] = "top"  # Beside the image, however much higher a page makes the panel.
     return x, y
 
 
@@ -278,31 +268,24 @@ def _image(pixels: np.ndarray, grid: tuple[int, int]) -> list[Chart]:
     down = alt.Chart(pd.DataFrame({"x": np.arange(1, columns) - 0.5, "y": -0.5, "y2": rows - 0.5}))
     style = {"color": "white", "opacity": 0.45, "strokeWidth": 0.7}
     return [
-        picture(png_address(Image.fromarray(pixels)), grid, *_square_axes(grid, counted=True)),
+        picture(png_address(Image.fromarray(pixels)), grid, *_square_axes(grid)),
         across.mark_rule(**style).encode(y=alt.Y("y:Q"), x=alt.X("x:Q"), x2="x2"),
         down.mark_rule(**style).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), y2="y2"),
     ]
 
 
-def _places(values: np.ndarray, right: float = 0, down: float = 0) -> pd.DataFrame:
-    """The scores of one term with the corners of their keys' patches. right, down: by how many the map is moved."""
+def _places(values: np.ndarray) -> pd.DataFrame:
+    """The scores of one term with the corners of their keys' patches."""
     row, column = (indices.ravel() for indices in np.indices(values.shape))
     frame = pd.DataFrame({"row": row, "column": column, "score": values.ravel()}).dropna()
-    x, y = frame.column + right, frame.row + down
+    x, y = frame.column, frame.row
     return frame.assign(x=x - 0.5, x2=x + 0.5, y=y - 0.5, y2=y + 0.5)
 
 
-def _cells(
-    places: pd.DataFrame,
-    grid: tuple[float, float],
-    scale: alt.Scale,
-    key: alt.Legend | None,
-    *,
-    counted: bool = False,
-) -> Chart:
-    """Scores at the places of their keys: cells to read by pointing. counted: whether the axes are seen."""
-    x, y = _square_axes(grid, counted=counted)
-    cells, tooltip = alt.Chart(places).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
+def _cells(values: np.ndarray, grid: tuple[int, int], scale: alt.Scale, key: alt.Legend | None) -> Chart:
+    """Scores at the places of their keys: cells to read by pointing."""
+    x, y = _square_axes(grid)
+    cells, tooltip = alt.Chart(_places(values)).mark_rect(), marks.tips("row", "column", ("score", "", ".4~g"))
     color = alt.Color("score:Q", scale=scale, legend=key)
     return cells.encode(x=x, x2=alt.X2("x2"), y=y, y2=alt.Y2("y2"), color=color, tooltip=tooltip)
 
@@ -316,7 +299,7 @@ def _maps(
     pair: tuple[int, int],
     theme: Theme,
 ) -> list[Chart]:
-    """The image, the total and the largest term, and below them the other terms, on one scale from -limit to limit.
+    """The image, the total, and the terms, the largest first, on one scale from -limit to limit; the last has its key.
 
     maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
     outlined where they are patches.
@@ -325,16 +308,13 @@ def _maps(
     query, key = (_place(decomposition, token) for token in pair)
     shares = decomposition.shares()
     titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
-    others = {name: maps[name] for name in titles if name != largest}
     rest = 1 - sum(float(shares[name][head]) for name in titles)
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
     scale, colours = (
         theme.around_zero(limit),
-        marks.colour_bar("score, one scale for all maps", length=180, form=".2~g"),
+        marks.colour_bar("score, one scale for all maps", length=120, form=".2~g"),
     )
     colours["values"] = [-limit, 0, limit]
-    if others:  # Between the large maps and the small ones, whose height follows the width of a page.
-        colours["orient"] = "top"
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     height -= SPARE * theme.screen
@@ -344,49 +324,16 @@ def _maps(
         return marks.panel(*layers, theme=theme, width=width, height=height + more * theme.screen, title=title)
 
     def outlined(*layers: Chart) -> list[Chart]:
-        axes = _square_axes(grid, counted=True)
+        axes = _square_axes(grid)
         return [*layers, *_outline(key, theme.ink, axes), *_outline(query, QUERY, axes)]
 
-    image = outlined(*_image(decomposition.pixels, grid))
-    largest_cells, total_cells = (
-        _cells(_places(maps[name]), grid, scale, legend, counted=True)
-        for name, legend in ((largest, None if others else colours), ("total", None))
-    )
     panels = [
-        panel(image, ("the image", f"query pink, key {ink}")),
-        panel(outlined(total_cells), ("total", undrawn)),
-        panel(outlined(largest_cells), titles[largest], 0 if others else LEGEND),
+        panel(outlined(*_image(decomposition.pixels, grid)), ("the image", f"query pink, key {ink}")),
+        panel(outlined(_cells(maps["total"], grid, scale, None)), ("total", undrawn)),
     ]
-    if others:
-        layers, extent = _small_maps(others, titles, grid, scale, colours, theme)
-        whole = WHOLE if theme.screen else 3 * width
-        height = whole * extent[0] / extent[1] - FRAME * theme.screen
-        panels.append(marks.panel(*layers, theme=theme, width=whole, height=round(height)))
+    terms = [largest, *(name for name in titles if name != largest)]
+    for name in terms:
+        last = name == terms[-1]
+        cells = outlined(_cells(maps[name], grid, scale, colours if last else None))
+        panels.append(panel(cells, titles[name], LEGEND * last))
     return panels
-
-
-def _small_maps(
-    maps: Mapping[str, np.ndarray],
-    titles: Mapping[str, tuple[str, str]],
-    grid: tuple[int, int],
-    scale: alt.Scale,
-    key: alt.Legend,
-    theme: Theme,
-) -> tuple[list[Chart], tuple[float, float]]:
-    """Maps in rows on one plot, each under its title; and the height and the width of all, in patches."""
-    rows, columns = grid
-    corners = {
-        name: ((index % ABREAST) * (columns + BETWEEN), (index // ABREAST) * (rows + TITLE) + TITLE)
-        for index, name in enumerate(maps)
-    }
-    extent = (-(-len(maps) // ABREAST) * (rows + TITLE), ABREAST * (columns + BETWEEN) - BETWEEN)
-    cells = _cells(pd.concat([_places(maps[name], *corners[name]) for name in maps]), extent, scale, key)
-    heads = pd.DataFrame(
-        {"x": x - 0.5, "y": y - 0.5, "title": "\n".join(titles[name])} for name, (x, y) in corners.items()
-    )
-    written = alt.Chart(heads).mark_text(
-        align="left", baseline="bottom", dy=-marks.LABEL_LINE - 3, lineBreak="\n", lineHeight=marks.LABEL_LINE,
-        fontSize=marks.TEXT, color=theme.ink,
-    )  # fmt: skip
-    x, y = alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None)
-    return [cells, written.encode(x=x, y=y, text="title:N")], extent

@@ -54,7 +54,7 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
 def _with_own_seeds(way: WayOfTelling, step: float) -> WayOfTelling:
     """A row whose first remark is of new seeds, with what a reader finds who subtracts the rows. step: in nats."""
     first, *others = way.remarks
-    return replace(way, remarks=(first, f"The {plural(way.seeds, 'seed')} of this table: {nats(step)}.", *others))
+    return replace(way, remarks=(first, f"The {plural(way.seeds, 'seed')} here: {nats(step)}.", *others))
 
 
 def _by_another_recipe() -> tuple[WayOfTelling, ...]:
@@ -93,8 +93,9 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
         return None
     else:
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
+    changes = COMPARED[variant].depth if variant in COMPARED else 1
     return WayOfTelling(
-        name=title(variant), changes=COMPARED.get(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
+        name=title(variant), changes=changes, quoted=quoted, difference=difference, low=low, high=high,
         seeds=seeds, steps=round(row.steps.value), remarks=remarks,
     )  # fmt: skip
 

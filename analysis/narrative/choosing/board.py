@@ -37,7 +37,13 @@ from analysis.store.paths import cached_until_store_changes
 NAMES_SHOWN = 4
 ABBREVIATED = {"alibi": "ALiBi"}
 """Names under which the field knows a method, for the line of its users."""
-SHORT_NEEDS = {"longer": "any length", "order": "order", "causal": "decoder", "attention": "code", "width": "width"}
+SHORT_NEEDS = {
+    "longer": "any length",
+    "order": "order",
+    "causal": "decoder",
+    "attention": "same code",
+    "width": "width",
+}
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
@@ -421,9 +427,9 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
     if not needs:
         return (
-            f"{plural(len(able), 'row')}: {plural(count(board), 'method')}{_at_strengths(able)}. {capitalised(seeds)} "
-            f"{_for_each_need(board)} Press what you need above, and what lacks it moves down."
-        )
+            f"{_for_each_need(board)} Press what you need above, and what lacks it moves down. The "
+            f"{plural(len(able), 'row')} are {plural(count(board), 'method')}{_at_strengths(able)}; {seeds}"
+        ).lstrip()
     return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {seeds}"
 
 

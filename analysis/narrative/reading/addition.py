@@ -24,8 +24,9 @@ def says(values: Values) -> str:
     return (
         f"Over {row.windows:,} windows of {row.length} tokens, position alone makes up "
         f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {default_model.NAME}'s "
-        f"first layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}, and what is each "
-        f"token's own, mostly its word, {percent(row.residual_share, 1)}."
+        f"first layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}, what the words of "
+        f"a window share {percent(row.context_share, 1)}, and what is each token's own, mostly its word, "
+        f"{percent(row.residual_share, 1)}."
     )
 
 

@@ -1,6 +1,6 @@
 """Step 9: positions told once, at the input, or again in every layer, in encoders of our own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,10 +8,20 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import OPEN, SUPPORTED, Judgement, stored
 from analysis.claims.statements.base import COMPARED_WITH
+from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
 from analysis.figures.experiments.contrasts import NOT_HIGHER, NOT_LOWER, standing, turned
-from analysis.figures.reading.told import ALL, CLAIM, HOME, STEP
+from analysis.figures.reading.told import (
+    ALL,
+    CLAIM,
+    HOME,
+    NUMBERED,
+    STEP,
+    ToldParameters,
+    reading_told,
+    with_new_seeds,
+)
 from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
@@ -56,7 +66,7 @@ STEPS = {
     "C34t": "told to the queries and keys of the first layer alone",
     "C34s": "told to those of every layer",
 }
-"""The steps that lead to it, each a contrast with the one before."""
+"""The steps that lead to it, each a contrast with the one before, in the order of the picture's numbered rows."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
@@ -125,9 +135,13 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
+    rows = frames.rows(reading_told(ToldParameters(variant=NUMBERED[-1], rows=STEP)).frame())
+    sizes = {row.variant: row.gap - row.start for row in rows}
+    if not set(NUMBERED) <= sizes.keys():
+        return ""
     parts = [
-        f"{words} (step {place}: {signed(one.effect or 0.0)})"
-        for place, (one, words) in enumerate(zip(filter(None, steps), STEPS.values(), strict=True), start=1)
+        f"{words} (step {place}: {signed(sizes[variant])})"
+        for place, (variant, words) in enumerate(zip(NUMBERED, STEPS.values(), strict=True), start=1)
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
     numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"
@@ -136,18 +150,19 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         " The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
-    return f"{together}: {join_names(parts)}.{alone}{_more_seeds(steps)}"
+    return f"{together}: {join_names(parts)}.{_again()}{alone}"
 
 
-def _more_seeds(steps: Sequence[Judgement | None]) -> str:
-    """A sentence on the steps that were measured with more seeds than the first; empty if all have the same."""
-    first, *others = [one.seeds or 0 for one in steps if one is not None]
-    if not all(seeds > first for seeds in others):
-        return ""
-    return (
-        f" Steps 2 and 3 were measured again with {others[-1]} new seeds. Their numbers and bars show these; the dots "
-        f"show the {first} seeds that all rows share."
-    )
+def _again() -> str:
+    """A sentence on the steps that were trained again with new seeds, which the rules judge; empty without any."""
+    again = with_new_seeds()
+    parts = [
+        f"step {place} is {signed(again[variant].step)}"
+        for place, variant in enumerate(NUMBERED, start=1)
+        if variant in again
+    ]
+    seeds = join_names(sorted({str(one.seeds) for one in again.values()}))
+    return f" With {seeds} new seeds, which the rules judge, {join_names(parts)}." if parts else ""
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:

@@ -70,7 +70,7 @@ function drawLoss(svg, width, row) {
   const ring = few || undecided;
   if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   const standing = few || (undecided ? "open" : row.tied ? "tied first" : "");
-  const said = [standing, few ? "" : recipe].filter(Boolean).join("\n");
+  const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");
   value(svg, width, signed(mean), said, ring ? "soft" : "strong");
 }
 

@@ -41,8 +41,7 @@ def charts(
     columns = drawing.columns(figure)
     for start in range(0, len(panels), columns):
         row = panels[start : start + columns]
-        alone = columns == 1 or (figure.wide_last and len(row) == 1)
-        places = [st.container()] if alone else st.columns(columns)
+        places = [st.container()] if columns == 1 else st.columns(columns)
         for number, (placeholder, panel) in enumerate(zip(places, row, strict=False), start):
             key = f"{page}.{figure.name}.{number}"
             pressable: dict[str, Any] = {}

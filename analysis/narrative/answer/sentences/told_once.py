@@ -217,7 +217,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
             same = f"In final loss, {uncapitalised(fact.answer)}"
             sentence = f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line})."
         # Of two variants that are both compared with adding, the row of the one that differs from it in more.
-        variant = max(sides[fact.id], key=lambda side: COMPARED.get(side, 0))
+        variant = max(sides[fact.id], key=lambda side: COMPARED[side].depth if side in COMPARED else 0)
         told.append(Remark(variant=variant, sentence=sentence))
     return told
 
