@@ -179,11 +179,11 @@ def test_many_texts_stand_beside_this_one_and_a_model_that_was_not_measured_is_s
     app = opened("inside")
     app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
     assert complaints(app) == []
-    assert figures(app) == ["Every head at layer 0", "Over all heads, two ways"]
+    assert figures(app) == ["Every head at layer 0, over 365 texts", "Over all heads, two ways"]
     app.selectbox(key="inside.measured").set_value("cpu-bert_a-0").run()
     assert complaints(app) == []
     assert app.session_state["inside.model"] == "cpu-bert_a-0"
-    assert figures(app)[0] == "Every head at layer 0"
+    assert figures(app)[0].startswith("Every head at layer 0, over ")
     app = opened("inside", over="corpus", model="no/such-model")
     assert not app.exception
     assert any("was not measured over many texts" in shown(box.value) for box in app.info)

@@ -300,7 +300,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         written=[
             f"{percent(row.shown)}\npilot, 1 seed"
             if row.in_pilot
-            else f"{percent(row.shown)} {_half(row.low, row.high)}\n"
+            else f"{percent(row.shown)}{_half(row.low, row.high)}\n"
             + (f"{row.seeds} of {plural(asked, 'seed')}" if row.missing else plural(row.seeds, "seed"))
             for row in frames.rows(rows)
         ],
@@ -347,7 +347,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
 
 def _half(low: float, high: float) -> str:
     """Half of an interval of shares, in percentage points; empty for one seed, which has none."""
-    return f"± {50 * (high - low):.1f}" if high == high else ""
+    return f" ± {50 * (high - low):.1f}" if high == high else ""
 
 
 def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, height: float, theme: Theme) -> Chart:
