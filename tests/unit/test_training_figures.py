@@ -816,7 +816,7 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
     ], "what keeps most stands first, and what has nothing to keep last"
     kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
     assert figure.finding == (
-        f"On texts 4 times as long Rotary keeps {kept} % of what positions gain, any other at most 5 %"
+        f"On texts 4 times as long, Rotary keeps {kept} % of what positions save, any other at most 5 %"
     )
     texts = {row["title"]: row["written"] for rows in right["datasets"].values() for row in rows if "written" in row}
     assert [name for name, text in texts.items() if text.endswith("worse")] == ["Every layer, own matrix, scaled"]
@@ -835,7 +835,7 @@ def test_the_heading_of_longer_texts_holds_at_every_preset(store, objective):
         control = "causal_no_position" if objective == "causal" else "no_position"
         finding = figure.finding
         assert len(finding) <= 175
-        if "of what positions gain" not in finding:
+        if "of what positions save" not in finding:
             lowest = means[means.columns[-1]].idxmin()
             assert not finding or title(lowest) in finding
             continue

@@ -212,9 +212,7 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
     in_words = percent(found.words.value, 1)
-    less = found.rank < found.measured
-    bound, measured = ("at most\n", f"\n(in {found.measured}: {in_words})") if less else ("", "")
-    others = f"in {found.rank}: {bound}{in_words} of words,\nrandom {percent(found.random, 1)}{measured}"
+    others = f"in {found.measured}: {in_words} of words,\nrandom {percent(found.words.baseline, 1)}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",

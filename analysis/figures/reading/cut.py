@@ -18,7 +18,7 @@ from analysis.store import read
 
 OWN, RANDOM = "separated", "separated_at_random"
 """The operations: along the positions' own directions, and along directions drawn at random."""
-REFERENCES = {"intact": "as trained", "mean_position": "all positions\nthe same"}
+REFERENCES = {"intact": "as trained", "mean_position": "every position\nthe mean"}
 """Operations that keep no number of directions -> their names. The second gives every token the mean position."""
 MOST = 64
 ROOM = 0.006
@@ -103,7 +103,7 @@ def reading_cut(params: KeptParameters) -> Figure:
         if len(at_random)
         else f"Random directions were tried in numbers of {ranges(random['rank'].astype(int).unique())}."
     )
-    text = f"Similarity is {value:.3f}: {loss(row)}; {without:.3f} with the mean position at every place. {beside}"
+    text = f"Similarity is {value:.3f}: {loss(row)}; {without:.3f} with every position the mean. {beside}"
     frame = rows[["operation", "rank", "draw", "value", "low", "high"]].assign(
         paired_low=intact + rows.difference_low, paired_high=intact + rows.difference_high
     )
@@ -114,7 +114,7 @@ def reading_cut(params: KeptParameters) -> Figure:
         caption=(
             f"{text} Rank correlation with people's ratings of {row.pairs:,} pairs of sentences (STS-B's dev set; 1 "
             f"is the best). What positions give is the difference between {default_model.NAME} as trained and the same "
-            "model with the mean position at every place. The positions' directions are the leading ones of their "
+            "model with every position the mean. The positions' directions are the leading ones of their "
             "table, strongest first. Band: 95 % interval of the difference from the model as trained, over the same "
             "pairs; grey dots: single draws of random directions."
         ),

@@ -28,7 +28,7 @@ ROWS = {
     "no_cross": "no cross terms at any layer",
     "word_only": "word to word alone",
     "position_only": "position to position alone",
-    "mean_position": "every position the mean position",
+    "mean_position": "every position the mean",
     "no_position": "every position zero",
     "sinusoidal": "sinusoids in place of the table",
     "permuted": "positions in another order",

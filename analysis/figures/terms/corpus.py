@@ -243,7 +243,7 @@ def _draw_aggregates(frame: pd.DataFrame, terms: list[str], label: str, theme: T
     key = marks.legend(place="top") if two else None
     form = ".0%" if label == MEASURES["share"] else alt.Undefined
     dots = marks.row_plot(
-        rows, x=marks.number(alt.X, "value", label, zero=True, ticks=8, form=form),
+        rows, x=marks.number(alt.X, "value", label, zero=True, ticks=5, form=form),
         y=marks.rows_down("term_label", order, title=TERM, grid=False), theme=theme,
         color=marks.series("over", names, theme, key), shape=marks.shapes("over", names, key),
         offset=alt.YOffset("over:N", sort=names) if two else alt.Undefined, bars=True,

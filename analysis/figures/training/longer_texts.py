@@ -1,4 +1,4 @@
-"""The loss of trained models on texts longer than in training, and the part of what positions gain that is left."""
+"""The loss of trained models on texts longer than in training, and the part of what positions save that is left."""
 
 from collections.abc import Hashable, Mapping
 from math import nan
@@ -85,7 +85,7 @@ def longer(params: TrainingParameters) -> Figure:
             f"{capitalised(named(control))} is the "
             "control: it reads no positions, so that its loss changes by what the texts alone do. Share kept: how far "
             f"a variant ends below {named(control)} on the longer texts, over how far it does in training; 100 % is "
-            "all of what positions gain, 0 % nothing of it."
+            "all of the loss that positions save there, 0 % nothing of it."
             if controlled
             else "",
             f"Lines through dots of shares: 95 % t intervals over seeds ({span(table.seeds)} a variant; none where "
@@ -150,7 +150,7 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     """The variant that keeps most of what positions gain, and the most that any other keeps."""
     times = int(table.times.max())
     last = table[table.times == times]
-    texts = f"On texts {times} times as long"
+    texts = f"On texts {times} times as long,"
     kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
     if kept.empty or times == min(LENGTHS):
         if len(last) < 2:
@@ -160,13 +160,13 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         return f"{texts} {quote(str(best.title))} ends lowest, at {best.value:.2f} nats, and {highest}"
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
-        said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions gain"
+        said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions save"
         said += f", any other at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
     elif first.kept > 0:
         best = quote(str(first.title))
-        said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions gain ({best})"
+        said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions save ({best})"
     else:
-        said = f"{texts} no variant keeps anything of what positions gain"
+        said = f"{texts} no variant keeps anything of what positions save"
     return said
 
 
@@ -284,9 +284,9 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
     domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(float(ends.max()), MOST) + 4)
-    x = marks.number(alt.X, "share", f"% of the gain over {named(control)} in training", domain=domain, nice=False,
+    x = marks.number(alt.X, "share", "% of the loss that positions save in training", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
-    hue = way_hues(drawn.way, theme, "bottom", columns=3)
+    hue = way_hues(drawn.way, theme, "top", columns=3)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT,
         ("times:Q", "times the training length"),
@@ -311,15 +311,18 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     layers += triangles
     cut = "triangle: the interval goes on" if triangles else ""
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
-    between = f"small: at {', '.join(f'{number}' for number in times[1:-1])}×" if len(times) > 2 else ""
-    worse = f"{WORSE}: than with no positions; {most} seeds" if (last.kept_high < 0).any() else f"{most} seeds"
+    between = f"large dots: {longest}×, small: {join_names(f'{number}×' for number in times[1:-1])}"
+    worse = f"{WORSE}: than with no positions" if (last.kept_high < 0).any() else ""
     return marks.panel(
         *layers,
         theme=theme,
         width=SHARES,
         height=_height(table),
-        title=f"Share of the gain kept at {longest}×",
-        below=["; ".join(filter(None, (between, worse))) or " ", *([cut] if cut else [])],
+        title=f"Share kept on texts {longest} times as long",
+        below=[
+            f"{between if len(times) > 2 else 'dots'}; {plural(most, 'seed')}",
+            "; ".join(filter(None, (worse, cut))),
+        ],
     )
 
 

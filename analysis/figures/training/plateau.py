@@ -204,17 +204,21 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title=marks.wrap_lines(
-                f"The plateau is left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where "
-                f"{named(orderless)} ends",
+                f"Left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where {named(orderless)} ends",
                 48,
             ),
-            below=[
-                "diamond and bar: mean and 95 % interval; dot: a seed",
-                "triangle: had not left when the training ended"
-                + ("; a small one: the interval goes on" if triangles else ""),
-                *([f"dashed: the mean of {named(baseline)}"] if len(base) else []),
-                *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
-            ],
+            below=marks.wrap_lines(
+                "; ".join(
+                    [
+                        "bar: 95 % interval",
+                        *([f"dashed: the mean of {named(baseline)}"] if len(base) else []),
+                        *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
+                        "triangle: had not left when the training ended"
+                        + (", or small: the interval goes on" if triangles else ""),
+                    ]
+                ),
+                64,
+            ),
         )
     ]
 
