@@ -134,15 +134,10 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     finding = f"In this text, {first} {verb} of the terms of word and position at {at}"
     text = f"Largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
-    above, level = (
-        lead.index[together > MORE * sizes],
-        lead.index[(MORE * together > sizes) & (together <= MORE * sizes)],
-    )
-    said = [f"{size} at {_layers(layers)}" for size, layers in (("more", above), ("as much", level)) if len(layers)]
-    if said:
-        finding += f"; the others together (grey) make up {join_names(said)}"
+    above = lead.index[together > MORE * sizes]
     if not len(above):
         return finding, f"{text}."
+    finding += f"; the others together (grey) exceed it at {_layers(above)}"
     led = others.loc[above].max()
     where = _layers(above)
     return finding, (

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.core.errors import NoResults
-from analysis.core.formatting import fixed, plural, sentences, significant
+from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -60,6 +60,8 @@ def strip(params: StripParameters) -> Figure:
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
+            "The heading takes the means of variants, and of the distances between the best and the worst seed of a "
+            "variant the median.",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its preset, which the heading does not count."
             if rows.pale.any()
@@ -79,7 +81,7 @@ def strip(params: StripParameters) -> Figure:
 
 
 def _finding(seeds: float, means: pd.Series, limit: float) -> str:
-    """The distance of the variants' means beside that of the seeds of one; empty where one of the two is not known.
+    """The distance of the variants' means beside the median one of the seeds of one; empty where one is not known.
 
     Variants whose mean lies beyond the limit, where the axis ends, are counted by themselves.
     """
@@ -88,14 +90,8 @@ def _finding(seeds: float, means: pd.Series, limit: float) -> str:
     if not seeds > 0 or not variants > 0:
         return ""
     far = len(means) - len(near)
-    which = "The best and the worst variant"
-    if far:
-        which = f"Of the {len(near)} variants on the axis, the best and the worst"
-    beyond = f"; {far} more {'lies' if far == 1 else 'lie'} beyond the axis" if far else ""
-    return (
-        f"{which} end {fixed(variants)} nats apart, {significant(variants / seeds, 2)} times as far as the best "
-        f"and the worst seed of one{beyond}"
-    )
+    beyond = f" ({far} of {len(means)} variants {'lies' if far == 1 else 'lie'} beyond the axis)" if far else ""
+    return f"Variants end up to {fixed(variants)} nats apart, and seeds of one variant {fixed(seeds)}{beyond}"
 
 
 def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:
