@@ -159,7 +159,7 @@ def literature(_: Parameters) -> Figure:
 
 
 def _finding(means: pd.DataFrame) -> str:
-    """How many comparisons each of the two wins, of those that train both sides equally long."""
+    """The numbers of comparisons that each of the two wins, of those that train both sides equally long."""
     equal = means[~means.shorter]
     concatenated = equal[equal.panel == CONCATENATED].gain
     untied = equal[equal.panel == UNTIED].gain_without_cola

@@ -42,7 +42,7 @@ UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 
 
-class Change(NamedTuple):
+class SingleStep(NamedTuple):
     """A variant as one change of another. depth: its changes from adding. words: the last of them."""
 
     depth: int
@@ -50,23 +50,23 @@ class Change(NamedTuple):
 
 
 COMPARED = {
-    "bert_a": Change(0),
-    "bert_a_norm": Change(1, "words and positions equally strong"),
-    "first_layer_attention": Change(2, "told to the first attention layer"),
-    "every_layer_attention": Change(3, "told to every attention layer"),
-    "bert_a_d_unscaled": Change(4, "told through matrices of their own"),
-    "every_layer_hidden": Change(2, "or after step 1: added in every layer"),
-    "bert_a_narrow_50": Change(1, "words take half of the width"),
-    "concat_50": Change(2, "positions concatenated (50 %)"),
-    "bert_a_wide_narrow": Change(1, "wider, flatter model; words take 80 %"),
-    "concat_wide_matched": Change(2, "positions concatenated (wider)"),
-    "bert_a_wide": Change(2, "words take the whole width"),
-    "bert_a_narrow_80": Change(1, "words take 80 % of the width"),
-    "concat_20": Change(2, "positions concatenated (20 %)"),
-    "concat_project": Change(1, "concatenated and projected back"),
-    "sinusoidal_strong": Change(1, "strong sinusoids, not learned positions"),
-    "sinusoidal_lead": Change(2, "only their 16 leading dimensions"),
-    "concat_lead": Change(3, "these dimensions concatenated"),
+    "bert_a": SingleStep(0),
+    "bert_a_norm": SingleStep(1, "words and positions equally strong"),
+    "first_layer_attention": SingleStep(2, "told to the first attention layer"),
+    "every_layer_attention": SingleStep(3, "told to every attention layer"),
+    "bert_a_d_unscaled": SingleStep(4, "told through matrices of their own"),
+    "every_layer_hidden": SingleStep(2, "or after step 1: added in every layer"),
+    "bert_a_narrow_50": SingleStep(1, "words take half of the width"),
+    "concat_50": SingleStep(2, "positions concatenated (50 %)"),
+    "bert_a_wide_narrow": SingleStep(1, "wider, flatter model; words take 80 %"),
+    "concat_wide_matched": SingleStep(2, "positions concatenated (wider)"),
+    "bert_a_wide": SingleStep(2, "words take the whole width"),
+    "bert_a_narrow_80": SingleStep(1, "words take 80 % of the width"),
+    "concat_20": SingleStep(2, "positions concatenated (20 %)"),
+    "concat_project": SingleStep(1, "concatenated and projected back"),
+    "sinusoidal_strong": SingleStep(1, "strong sinusoids, not learned positions"),
+    "sinusoidal_lead": SingleStep(2, "only their 16 leading dimensions"),
+    "concat_lead": SingleStep(3, "these dimensions concatenated"),
 }
 """Variant of one recipe -> its change of the last variant before it that has one change fewer."""
 STEP, HOME, ALL = "step", "home", "all"
