@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from analysis.encodings import encode
-    from analysis.measurements.means.stored import stored_basis
+    from analysis.measurements.means.stored_bases import stored_basis
     from analysis.measurements.terms import decompose
 
 __all__ = ["decompose", "encode", "stored_basis"]
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "decompose": "analysis.measurements.terms",
     "encode": "analysis.encodings",
-    "stored_basis": "analysis.measurements.means.stored",
+    "stored_basis": "analysis.measurements.means.stored_bases",
 }
 
 

@@ -19,7 +19,7 @@ import tomllib
 from operator import itemgetter
 from pathlib import Path
 
-from analysis.claims.statements.base import Claim, Document, Quotation
+from analysis.claims.statements.judgement import Claim, Document, Quotation
 from analysis.rules import DOCUMENTS as FILE
 from analysis.rules import rule_files
 

@@ -17,10 +17,10 @@ def answer(
     """Prints the answer to the question of the title. Builds the store first when it is missing or older than files."""
     from analysis import store_build
     from analysis.narrative import front_page
-    from analysis.narrative.answer import cards, stored
+    from analysis.narrative.answer import cards, stored_answer
 
     store_build.refresh()
-    steps = stored.answer()
+    steps = stored_answer.answer()
     if keep:
         front_page.save(cards.front_page())
         typer.echo(f"{front_page.FILE} is renewed.")

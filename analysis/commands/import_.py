@@ -52,8 +52,8 @@ def import_(
 ) -> None:
     """Adds results made elsewhere, all of them or none. Importing the same files again adds nothing."""
     from analysis import store_build
-    from analysis.imports.base import UserMetadata
     from analysis.imports.plan import execute, gather, plan
+    from analysis.imports.reader import UserMetadata
 
     defaults = UserMetadata(variant=variant, task=task, seed=seed, learning_rate=learning_rate, preset=preset)
     result = plan(gather(paths), defaults)

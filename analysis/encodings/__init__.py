@@ -7,7 +7,7 @@
 from typing import Any
 
 from analysis.core.registry import import_all
-from analysis.encodings.base import ENCODINGS, Encoding, Option, Table
+from analysis.encodings.encoding import ENCODINGS, Encoding, Option, Table
 
 __all__ = ["ENCODINGS", "Encoding", "Option", "encode"]
 

@@ -5,7 +5,7 @@ from math import floor, log2
 import numpy as np
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions
+from analysis.encodings.encoding import Encoding, Option, Scores, Table, register, relative_positions
 
 HEADS = 8  # shown at most: a model has far fewer heads than dimensions
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import Encoding, Option, Shift, Table, register
+from analysis.encodings.encoding import Encoding, Option, Shift, Table, register
 from analysis.encodings.tensor2tensor import shift as tensor2tensor_shift
 from analysis.encodings.tensor2tensor import signal
 

@@ -7,7 +7,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from analysis.core.errors import AddendError, ModelError
-from analysis.encodings.base import Encoding, Option, Table, register
+from analysis.encodings.encoding import Encoding, Option, Table, register
 
 TENSOR = "embeddings.position_embeddings.weight"
 

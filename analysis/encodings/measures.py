@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import ENCODINGS, Encoding, Scores, Table, relative_positions
+from analysis.encodings.encoding import ENCODINGS, Encoding, Scores, Table, relative_positions
 
 ROUNDING = 1e-12  # relative to the largest value: smaller differences are taken for rounding
 FOLDS = 5

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.encodings.base import Encoding, Table, register
+from analysis.encodings.encoding import Encoding, Table, register
 
 
 def table(length: int, dim: int) -> Table:

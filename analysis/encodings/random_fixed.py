@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.encodings.base import Encoding, Table, register, seed_option
+from analysis.encodings.encoding import Encoding, Table, register, seed_option
 
 
 def table(length: int, dim: int, *, seed: int) -> Table:

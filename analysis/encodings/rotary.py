@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.encodings.base import Encoding, Shift, Table, register
+from analysis.encodings.encoding import Encoding, Shift, Table, register
 from analysis.encodings.sinusoidal import frequencies
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions, seed_option
+from analysis.encodings.encoding import Encoding, Option, Scores, Table, register, relative_positions, seed_option
 
 
 def vectors(dim: int, seed: int, clip: int) -> np.ndarray:

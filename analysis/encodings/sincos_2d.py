@@ -5,7 +5,7 @@ from math import isqrt
 import numpy as np
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import Encoding, Table, register
+from analysis.encodings.encoding import Encoding, Table, register
 from analysis.encodings.sinusoidal import frequencies
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import Encoding, Option, Scores, Table, register, relative_positions, seed_option
+from analysis.encodings.encoding import Encoding, Option, Scores, Table, register, relative_positions, seed_option
 
 HEADS = 8  # T5-small's, and the most that are shown
 T5_SMALL_WIDTH = 512  # T5 draws its biases with a standard deviation of width^-0.5

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from analysis.core.errors import AddendError
-from analysis.encodings.base import Encoding, Option, Scores, Table, register, seed_option
+from analysis.encodings.encoding import Encoding, Option, Scores, Table, register, seed_option
 
 SD = 0.02  # BERT's initialisation
 HEADS = 12  # BERT-base's

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.imports.base import ExtractedRows, UncheckedRow
 from analysis.imports.numerals import as_float, ends_a_curve
+from analysis.imports.reader import ExtractedRows, UncheckedRow
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import Any
 
 from analysis.core.errors import ImportProblem, StoreError
 from analysis.core.provenance import git_sha
-from analysis.imports.base import BadRow, Files, UncheckedRow, UserMetadata
 from analysis.imports.curves import end_at_first_not_finite
 from analysis.imports.limits import MAX_BAD, MAX_FILES, MAX_LISTED, MAX_MIB, MAX_ROWS, STALE_SECONDS, max_stored_bytes
+from analysis.imports.reader import BadRow, Files, UncheckedRow, UserMetadata
 from analysis.imports.readers import READERS
 from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
 from analysis.imports.texts import UnreadableFile, disguise, text

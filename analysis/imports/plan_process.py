@@ -17,8 +17,8 @@ import psutil
 from analysis.core.errors import ImportProblem
 from analysis.core.provenance import ROOT
 from analysis.core.settings import PREFIX
-from analysis.imports.base import BadRow, Files, UserMetadata
 from analysis.imports.plan import Plan, PlannedRun, plan
+from analysis.imports.reader import BadRow, Files, UserMetadata
 
 MEMORY_MIB = 1_024
 """Beyond what the process has when it starts: the most rows that are accepted, with every column, take two thirds."""

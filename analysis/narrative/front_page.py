@@ -33,8 +33,8 @@ class Limit:
 class AnswerStep:
     """One sentence of the answer, with its number, the claim it rests on, and the page that shows its evidence.
 
-    part: its place on Home, as `analysis.narrative.answer.base` has it. heading: its point in a few words. further:
-    what limits it or says it more exactly, a sentence a line, one press away.
+    part: its place on Home, as `analysis.narrative.answer.computed_sentence` has it. heading: its point in a few words.
+    further: what limits it or says it more exactly, a sentence a line, one press away.
     """
 
     place: int

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.judgement import Judgement
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states

@@ -15,7 +15,7 @@ from analysis.core.errors import AddendError, ModelError, NoSuchRevision
 from analysis.core.provenance import model_options
 from analysis.links import Values
 from analysis.measurements.positions.result import PositionMap, Unturned
-from analysis.measurements.positions.stored import stored_map, stored_models
+from analysis.measurements.positions.stored_maps import stored_map, stored_models
 from analysis.probes.model_request import silent
 from analysis.probes.text_probe import TextRequest
 

@@ -9,11 +9,11 @@ from analysis.ablation.glue.tasks import METRICS
 from analysis.core import settings
 from analysis.core.formatting import plural
 from analysis.figures.experiments.board_rows import BASELINE
-from analysis.imports.base import READERS, UserMetadata
 from analysis.imports.limits import MAX_FILES, MAX_LISTED, MAX_MIB, uploads
 from analysis.imports.naming import CURVES
 from analysis.imports.plan import Plan, execute, plan
 from analysis.imports.plan_process import plan_in_child
+from analysis.imports.reader import READERS, UserMetadata
 from analysis.imports.rows import REQUIRED
 from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe

@@ -9,8 +9,8 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import join_names, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
-from analysis.figures.training.data import stored_presets
-from analysis.figures.training.data import title as trained_name
+from analysis.figures.training.trainings import stored_presets
+from analysis.figures.training.trainings import title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS

@@ -4,7 +4,7 @@ from html import escape
 
 import streamlit as st
 
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.judgement import Judgement
 from analysis.core.formatting import interval_text, unbroken
 from analysis.figures.claims.size import size
 from analysis.narrative.reading import Experiment, ExperimentList

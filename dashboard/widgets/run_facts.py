@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.runs.stored import MOST_ROWS, UNREADABLE, kind_title, settings, stored_rows
+from analysis.figures.runs.all_runs import MOST_ROWS, UNREADABLE, kind_title, settings, stored_rows
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 
 FEW = 12

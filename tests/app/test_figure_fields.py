@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.core.errors import AddendError
 from analysis.figures import FIGURES, stored_figure
-from analysis.figures.training import data
+from analysis.figures.training import trainings
 from analysis.links import VIEWS, Value
 from analysis.store.read import query
 from tests.app.shown import PAGES, opened
@@ -88,7 +88,7 @@ def test_trainings_are_read_once_for_an_opening(monkeypatch: pytest.MonkeyPatch,
     shutil.copyfile(built, store)
     monkeypatch.setenv("ADDEND_STORE", str(store))
     recipes: list[dict[str, Any]] = []
-    recipe_of = data.recipe_of
-    monkeypatch.setattr(data, "recipe_of", lambda config: recipes.append(config) or recipe_of(config))
+    recipe_of = trainings.recipe_of
+    monkeypatch.setattr(trainings, "recipe_of", lambda config: recipes.append(config) or recipe_of(config))
     opened("experiments", part="convergence")
-    assert len(recipes) == len(data.index()) > 100
+    assert len(recipes) == len(trainings.index()) > 100

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.claims.statements import stored as statements
 from analysis.narrative import hero
-from analysis.narrative.answer import stored
+from analysis.narrative.answer import stored_answer
 from analysis.narrative.answer.cards import front_page
 from analysis.narrative.glossary import DEFINITIONS
 from analysis.narrative.reading.length import minutes
@@ -45,7 +45,7 @@ def text(app: AppTest) -> str:
 def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
     app = home()
     shown = text(app)
-    steps = stored.answer()
+    steps = stored_answer.answer()
     assert [title.value for title in app.title] == [QUESTION]
     assert len(steps) > 5
     for step in steps:
@@ -57,7 +57,7 @@ def test_home_gives_the_stored_answer_with_a_link_for_each_sentence():
 
 def test_three_reasons_stand_first_and_what_speaks_against_stands_beside_them():
     html = page(home())
-    steps = stored.answer()
+    steps = stored_answer.answer()
     reasons = re.search(r"<ol>.*?</ol>", html, re.DOTALL)[0]
     headings = {part: [step.heading for step in steps if step.part == part] for part in ("reason", "but", "more")}
     assert re.findall(r"<h3>(.*?)</h3>", reasons) == headings["reason"]

@@ -20,8 +20,8 @@ from streamlit.error_util import handle_uncaught_app_exception
 from streamlit.testing.v1 import AppTest
 
 from analysis.core.errors import Busy
-from analysis.imports.base import UserMetadata
 from analysis.imports.plan_process import plan_in_child
+from analysis.imports.reader import UserMetadata
 from analysis.links import VIEWS
 from dashboard.hosting import log
 from dashboard.session import live, query_quota

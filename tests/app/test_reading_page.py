@@ -10,7 +10,7 @@ import pytest
 from analysis.core.formatting import unbroken
 from analysis.figures import FIGURES
 from analysis.links import VIEWS
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading import ordered, still_open
 from analysis.narrative.reading.told import QUESTIONS
 from dashboard.widgets.flipbook import NARROW, SCALE, columns_in, draw_frame

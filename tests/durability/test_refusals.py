@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.core.errors import StoreError
-from analysis.figures.runs import stored as runs
+from analysis.figures.runs import all_runs as runs
 from analysis.imports.plan import execute, plan
 from analysis.store import files, read
 from analysis.store.sync import sync

@@ -1,7 +1,7 @@
 """One statement of the store, by its id."""
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.judgement import Judgement
 
 
 def statement(id: str) -> Judgement:

@@ -10,11 +10,11 @@ import pytest
 from judged import statement
 
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, OPEN, SUPPORTED, Reading
+from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, OPEN, SUPPORTED, Reading
 from analysis.links import link, parse
-from analysis.narrative.answer import SENTENCES, stored, tables
-from analysis.narrative.answer.base import Tempering, limit_in_words
+from analysis.narrative.answer import SENTENCES, stored_answer, tables
 from analysis.narrative.answer.cards import cards
+from analysis.narrative.answer.computed_sentence import Tempering, limit_in_words
 from analysis.narrative.answer.sentences import cost as cost_sentence
 from analysis.narrative.answer.sentences import inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
@@ -52,7 +52,7 @@ def further(**changed: str) -> dict[str, str]:
 
 
 def test_every_sentence_is_told_and_leads_to_its_evidence(store: Path) -> None:
-    steps = stored.answer()
+    steps = stored_answer.answer()
     assert {step.name for step in steps} == {name for name, _ in SENTENCES.items()}
     assert [step.place for step in steps] == list(range(len(steps)))
     known = {one.parent for one in statements.statements()}
@@ -247,7 +247,7 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
         assert places
         known = ("queries and keys of ", " and of ", "whole input of ", "with positions told in ")
         assert all(place.endswith(known) for place in places), places
-    (step,) = [step for step in stored.answer() if step.name == "told_once"]
+    (step,) = [step for step in stored_answer.answer() if step.name == "told_once"]
     assert "C34e" in [limit.id for limit in step.tempered_by], "that the whole input gains nothing is one press away"
 
 
@@ -265,7 +265,7 @@ def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs
 
 def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> None:
     known = {one.id: one for one in statements.statements()}
-    listed = {name: [limit.id for limit in step.tempered_by] for name, step in ((s.name, s) for s in stored.answer())}
+    listed = {step.name: [limit.id for limit in step.tempered_by] for step in stored_answer.answer()}
     assert {"C09c", "C17g", "C22e", "C19a", "C30d"} <= {id for ids in listed.values() for id in ids}
     for sentence in (one for _, one in SENTENCES.items()):
         assert all(one.statement in known for one in sentence.tempered_by)
@@ -306,11 +306,11 @@ def test_the_command_prints_it(store: Path, capsys) -> None:
 
     answer(as_json=False)
     words = " ".join(capsys.readouterr().out.split())
-    for step in stored.answer():
+    for step in stored_answer.answer():
         assert " ".join(f"{step.sentence} {step.further}".split()) in words.replace("all- MiniLM", "all-MiniLM")
     answer(as_json=True)
     rows = json.loads(capsys.readouterr().out)
-    assert [row["sentence"] for row in rows] == [step.sentence for step in stored.answer()]
+    assert [row["sentence"] for row in rows] == [step.sentence for step in stored_answer.answer()]
 
 
 @pytest.mark.parametrize("kind", ["certain", "measured", "open"])

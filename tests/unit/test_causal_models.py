@@ -10,7 +10,7 @@ from tiny_tokenizers import byte_level
 from transformers import BertModel, Gemma2Config, Gemma2Model, GPT2Config, GPT2Model, Qwen3Config, Qwen3Model
 
 from analysis.measurements.positions.measure import position_map
-from analysis.measurements.positions.stored import write
+from analysis.measurements.positions.stored_maps import write
 from analysis.measurements.terms.corpus import measure_corpus
 from analysis.models.load import Loaded, is_causal
 from analysis.models.source import Source

@@ -14,7 +14,7 @@ from judged import statement
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import deciding, stored
 from analysis.claims.statements import rows as readings
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details

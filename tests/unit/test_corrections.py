@@ -7,8 +7,8 @@ from judged import statement
 from scipy import stats
 
 from analysis.claims.statements import corrections
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
 from analysis.claims.statements.encoders import repetition
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.claims.statements.stored import statements
 from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, encoder_contests, rule_files
 from analysis.store import read

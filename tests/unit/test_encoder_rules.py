@@ -13,7 +13,7 @@ from analysis.ablation.plan import FINETUNING
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements import encoders
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.claims.statements.margin_contests import (
     EXITS,
     ComparabilityLimits,

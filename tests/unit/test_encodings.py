@@ -27,7 +27,7 @@ from analysis import encodings
 from analysis.core import default_model
 from analysis.core.errors import AddendError, ModelError, UnknownName
 from analysis.encodings import ENCODINGS, encode, shaw_relative, t5_bias, tupe_untied
-from analysis.encodings.base import MAX_DIM
+from analysis.encodings.encoding import MAX_DIM
 
 FLOAT32 = 2e-5  # the others compute angles in float32; at position 200 they are off by up to this much
 

@@ -19,8 +19,8 @@ from analysis.figures.experiments import board_rows, ladder, row_tables
 from analysis.figures.experiments.board import axis_range, caption
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
-from analysis.imports.base import UserMetadata
 from analysis.imports.plan import execute, plan
+from analysis.imports.reader import UserMetadata
 from analysis.narrative.choosing import board as choosing_board
 from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import encoder_rules

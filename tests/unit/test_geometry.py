@@ -13,7 +13,7 @@ from transformers.models.distilbert.modeling_distilbert import create_sinusoidal
 import analysis.measurements.geometry.measures
 import analysis.measurements.geometry.run
 from analysis.measurements.geometry import random
-from analysis.measurements.geometry.base import MEASURES, NEEDS, Options
+from analysis.measurements.geometry.measure import MEASURES, NEEDS, Options
 from analysis.measurements.geometry.measures import (
     collisions,
     cosines,

@@ -9,10 +9,10 @@ import pytest
 
 from analysis.core.errors import ImportProblem
 from analysis.imports import plan_process as process
-from analysis.imports.base import UserMetadata
 from analysis.imports.limits import MAX_MIB, MAX_ROWS
 from analysis.imports.plan import gather, plan
 from analysis.imports.plan_process import plan_in_child
+from analysis.imports.reader import UserMetadata
 
 CSV = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,2e-5,0.61\nmine,rte,accuracy,1,2e-5,x\n"
 

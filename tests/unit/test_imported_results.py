@@ -18,11 +18,11 @@ import pytest
 from analysis import figures, glue_comparison, store_build
 from analysis.core.errors import AddendError, ImportProblem, NoResults
 from analysis.figures import drawing
-from analysis.figures.runs import stored as runs
-from analysis.figures.training import data as training
-from analysis.imports.base import READERS, UserMetadata
+from analysis.figures.runs import all_runs as runs
+from analysis.figures.training import trainings as training
 from analysis.imports.limits import MAX_BAD
 from analysis.imports.plan import execute, gather, plan
+from analysis.imports.reader import READERS, UserMetadata
 from analysis.store import read
 
 HEADER = "variant,task,metric,seed,learning_rate,value\n"

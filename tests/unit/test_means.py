@@ -23,7 +23,7 @@ from analysis.measurements.means.measure import measure_means
 from analysis.measurements.means.rank import _threshold, effective_rank, rank_estimate, stable_rank
 from analysis.measurements.means.split import Basis, Sums, split
 from analysis.measurements.means.states import hidden_states
-from analysis.measurements.means.stored import StoredBasis, stored_basis
+from analysis.measurements.means.stored_bases import StoredBasis, stored_basis
 from analysis.measurements.means.windows import FramedWindows, articles, windows
 from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES

@@ -16,7 +16,7 @@ from analysis.commands import app
 from analysis.core.errors import LinkError, ModelError, NoResults
 from analysis.figures import FIGURES, drawing
 from analysis.links import VIEWS
-from analysis.measurements.positions import stored
+from analysis.measurements.positions import stored_maps
 from analysis.measurements.positions.measure import bands_of
 from analysis.measurements.positions.without_rotation import layer_rotation, paired_calls
 from analysis.measurements.terms.run import encode
@@ -131,15 +131,15 @@ def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path
     done = CliRunner().invoke(app, ["measure-positions", "--model", folder, "--called", "tiny", "--name", "tiny"])
     assert done.exit_code == 0, done.output
     made = PositionRequest.of(VALUES | {"model": folder}).run()
-    kept = stored.stored_map("tiny", TEXT)
+    kept = stored_maps.stored_map("tiny", TEXT)
     assert kept is not None
     for name in ("numerators", "power", "kernels", "joined", "joined_scores", "errors"):
         np.testing.assert_allclose(getattr(kept, name), getattr(made, name), rtol=1e-5, atol=1e-6, err_msg=name)
     for name in ("sources", "labels", "rotations", "kind", "looks_ahead", "sinks", "capped"):
         assert getattr(kept, name) == getattr(made, name), name
-    assert stored.stored_models() == {"tiny": (kept.provenance.revision, TEXT)}
-    assert stored.stored_map("tiny", "another text") is None
-    assert stored.stored_map("tiny", TEXT, revision="another") is None
+    assert stored_maps.stored_models() == {"tiny": (kept.provenance.revision, TEXT)}
+    assert stored_maps.stored_map("tiny", "another text") is None
+    assert stored_maps.stored_map("tiny", TEXT, revision="another") is None
     figure = FIGURES["position_map"].make(VALUES | {"model": "tiny"})
     assert (
         figure.command
@@ -152,12 +152,12 @@ def test_a_stored_map_is_read_back_as_it_was_measured(data: Path, tmp_path: Path
 
 def test_every_committed_map_is_exact_and_on_the_page_s_text(store: Path) -> None:
     """At every layer within 1e-4 of the scores' range; a fresh visit to the page shows the embedded model's."""
-    text = read.query("SELECT text FROM corpora WHERE text_id = ?", [stored.TEXT_ID]).text[0]
+    text = read.query("SELECT text FROM corpora WHERE text_id = ?", [stored_maps.TEXT_ID]).text[0]
     assert VIEWS["positions"].defaults()["text"] == text
-    models = stored.stored_models()
+    models = stored_maps.stored_models()
     assert {"all-MiniLM-L6-v2", *checkpoints.names()} <= set(models)
     for model in models:
-        made = stored.stored_map(model, text)
+        made = stored_maps.stored_map(model, text)
         assert made is not None
         assert made.errors.max() < 1e-4, model
         np.testing.assert_allclose(made.shares().sum((1, 2)), 1, atol=1e-3, err_msg=model)

@@ -36,12 +36,12 @@ from analysis.figures.reading.sum import scale as sum_scale
 from analysis.figures.reading.sum import summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading import STEPS, length, ordered, still_open
 from analysis.narrative.reading import order as order_step
 from analysis.narrative.reading import told as told_step
-from analysis.narrative.reading.base import Control, Picture, Step
 from analysis.narrative.reading.moved import MOVED
+from analysis.narrative.reading.step import Control, Picture, Step
 from analysis.narrative.self_check import checks
 from analysis.rules import encoder_contests, encoder_rules
 from analysis.store import read

@@ -12,7 +12,7 @@ from scipy import stats
 from analysis.ablation.glue import metrics
 from analysis.ablation.glue.examples import Split, TaskData
 from analysis.claims.statements import refitted, refitted_glue
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.measurements.refit.glue import RefittedGlueJob, best_rates, held_out_of_train
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules

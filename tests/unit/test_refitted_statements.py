@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from analysis.claims.statements import refitted
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.rules.refit_rules import refit_rules
 
 RULES = refit_rules()

@@ -10,7 +10,7 @@ import pytest
 
 from analysis import links
 from analysis.narrative import site
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading import ordered, still_open
 from analysis.store import read
 from tests.unit.test_report import LOADS, STUB, Read

@@ -16,9 +16,9 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS
 from analysis.claims.statements import comparison, contests, rows
-from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading, Region
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.judge import judge
+from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading, Region
 from analysis.claims.statements.stored import statements
 from analysis.rules import (
     MEASUREMENTS,

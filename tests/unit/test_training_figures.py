@@ -22,15 +22,15 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board
-from analysis.figures.runs.stored import all_runs, newest_of_each_first, settings
+from analysis.figures.runs.all_runs import all_runs, newest_of_each_first, settings
 from analysis.figures.training import costs as training_costs
-from analysis.figures.training.data import TrainingParameters, index, title, usual_baseline
-from analysis.figures.training.data import select_trainings as select
 from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, covering_curves, spread_names
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
+from analysis.figures.training.trainings import TrainingParameters, index, title, usual_baseline
+from analysis.figures.training.trainings import select_trainings as select
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
 from analysis.store.read import query

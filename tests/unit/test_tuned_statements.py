@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from analysis.claims.statements import tuned
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.rules import surgery_rules
 from analysis.statistics import difference, unresolved_reason
 

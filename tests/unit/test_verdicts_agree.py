@@ -14,8 +14,8 @@ from analysis.claims.statements import contests, stored
 from analysis.claims.statements.corrections import corrections_file
 from analysis.core.formatting import fixed
 from analysis.figures import FIGURES
-from analysis.figures.training import data as training
-from analysis.narrative.answer import stored as answer
+from analysis.figures.training import trainings as training
+from analysis.narrative.answer import stored_answer as answer
 from analysis.narrative.reading import told
 from analysis.rules import training_rules
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from analysis.ablation.encoder.config import AddendConfig
 from analysis.encodings.alibi import slopes
-from analysis.encodings.base import relative_positions
+from analysis.encodings.encoding import relative_positions
 from analysis.encodings.t5_bias import bucket
 
 MAX_DISTANCE = 128

@@ -6,6 +6,6 @@ measurements and published tables. `judge.judge(ask)` puts every statement to a 
 it back, and judges nothing.
 """
 
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SIGNS, SUPPORTED, WORDS, Judgement, Reading
+from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SIGNS, SUPPORTED, WORDS, Judgement, Reading
 
 __all__ = ["CONTRADICTED", "MIXED", "OPEN", "SIGNS", "SUPPORTED", "WORDS", "Judgement", "Reading"]

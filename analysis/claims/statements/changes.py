@@ -7,8 +7,8 @@ replaced, the first verdicts with the changes of their rules, and the dates of t
 import re
 from collections.abc import Iterator, Sequence
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.core.formatting import join_names, plural
 from analysis.rules import RuleFile, rule_files
 

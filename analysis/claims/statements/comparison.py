@@ -11,9 +11,9 @@ from typing import Any
 from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import refitted, refitted_glue
-from analysis.claims.statements.base import COMPARED_WITH, OPEN, Judgement, Region
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
+from analysis.claims.statements.judgement import COMPARED_WITH, OPEN, Judgement, Region
 from analysis.core.formatting import capitalised, join_names, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import (

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.claims.statements.base import Ask
+from analysis.claims.statements.judgement import Ask
 from analysis.rules import Contest, TrainingRules, rules_for, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 from analysis.statistics.paired import mean_interval

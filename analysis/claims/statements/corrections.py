@@ -12,8 +12,8 @@ from typing import Any
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
-from analysis.claims.statements.base import DECIDED, OPEN, Ask, Change, Judgement, StandingRow
 from analysis.claims.statements.encoders import repetition
+from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Change, Judgement, StandingRow
 from analysis.claims.statements.margin_contests import (
     EXITS,
     STEPS,

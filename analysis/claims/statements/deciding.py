@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
 
 SIDES = Path(__file__).with_name("sides.toml")
 """The statements that say the opposite of the claim that they belong to, and those that take no side."""

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
-from analysis.claims.statements.base import (
+from analysis.claims.statements.judgement import (
     DECIDED,
     OPEN,
     SUPPORTED,

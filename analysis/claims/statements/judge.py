@@ -17,7 +17,9 @@ from analysis.claims.statements import (
     rows,
     tuned,
 )
-from analysis.claims.statements.base import (
+from analysis.claims.statements.corrections import Ledger
+from analysis.claims.statements.deciding import with_deciding
+from analysis.claims.statements.judgement import (
     CONTRADICTED,
     DECIDED,
     OPEN,
@@ -29,8 +31,6 @@ from analysis.claims.statements.base import (
     StandingRow,
     runs_to_come,
 )
-from analysis.claims.statements.corrections import Ledger
-from analysis.claims.statements.deciding import with_deciding
 from analysis.core.formatting import interval_text, plural, significant, with_interval
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import Contest, TrainingRules, rule_files, version_2_rules

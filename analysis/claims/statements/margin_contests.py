@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from analysis.ablation.variants import named
-from analysis.claims.statements.base import OPEN, Judgement, NextExperiment, Reading, runs_to_come
+from analysis.claims.statements.judgement import OPEN, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.core.formatting import capitalised, interval_text, plural
 from analysis.statistics import Difference, difference
 from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes, seeds_to_decide

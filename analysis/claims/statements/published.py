@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.claims.statements.base import FAILS, HOLDS, Ask, Reading
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.claims.statements.judgement import FAILS, HOLDS, Ask, Reading
 from analysis.literature.tables import POINTS
 
 MARGINS = {"points": 1.0, "BLEU": 0.5, "nats": 0.05}

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from analysis.claims.statements import margin_contests
-from analysis.claims.statements.base import (
+from analysis.claims.statements.judgement import (
     DECIDED,
     OPEN,
     SUPPORTED,

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
-from analysis.claims.statements.base import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
+from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scipy import special
 
 from analysis.ablation.variants import readable
-from analysis.claims.statements.base import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
+from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 from analysis.core.formatting import join_names, plural
 from analysis.statistics import holm
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims.statements.base import (
+from analysis.claims.statements.judgement import (
     WORDS,
     Change,
     Document,

@@ -5,7 +5,8 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from analysis.claims.statements.base import (
+from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.claims.statements.judgement import (
     CONTRADICTED,
     DECIDED,
     OPEN,
@@ -16,7 +17,6 @@ from analysis.claims.statements.base import (
     Reading,
     runs_to_come,
 )
-from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
 from analysis.core.formatting import plural, signed
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason

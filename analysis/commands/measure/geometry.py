@@ -34,7 +34,7 @@ def geometry(
     from rich.progress import Progress
 
     from analysis import store_build
-    from analysis.measurements.geometry.base import MEASURES, Options
+    from analysis.measurements.geometry.measure import MEASURES, Options
 
     with Progress() as progress:
         from analysis.measurements.geometry import run

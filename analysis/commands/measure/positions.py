@@ -6,7 +6,7 @@ import typer
 
 from analysis.commands.measure.announce import announce
 from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
-from analysis.measurements.positions.stored import TEXT_ID
+from analysis.measurements.positions.stored_maps import TEXT_ID
 
 
 def positions(
@@ -24,7 +24,7 @@ def positions(
 
     from analysis import store_build
     from analysis.core.errors import TextError
-    from analysis.measurements.positions import stored
+    from analysis.measurements.positions import stored_maps
     from analysis.probes.position_probe import PositionRequest
     from analysis.store import read
 
@@ -39,5 +39,5 @@ def positions(
     result = request.run(request.load())
     if called:
         result = replace(result, provenance=replace(result.provenance, model=called))
-    path = stored.write(result, corpus, text_id, opened=model, name=name)
+    path = stored_maps.write(result, corpus, text_id, opened=model, name=name)
     announce(path)

@@ -8,7 +8,9 @@ from datetime import date
 from typing import Any
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import (
+from analysis.claims.statements.changes import statement_names
+from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
+from analysis.claims.statements.judgement import (
     COMPARED_WITH,
     CONTRADICTED,
     FAILS,
@@ -20,8 +22,6 @@ from analysis.claims.statements.base import (
     Judgement,
     hours_in_words,
 )
-from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.rows import tally
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import capitalised, join_names, plural, significant, uncapitalised, with_interval

@@ -4,8 +4,8 @@ import altair as alt
 import pandas as pd
 
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
 from analysis.claims.statements.deciding import AGAINST, ASIDE, FOR, RULE, bearing, bearings
+from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Judgement
 from analysis.core import colours
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import significant

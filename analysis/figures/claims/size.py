@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analysis.claims.statements.base import Judgement
+from analysis.claims.statements.judgement import Judgement
 from analysis.core.formatting import SUPERSCRIPT, fixed, signed, signed_or_zero, significant
 
 Form = Callable[[float], str]

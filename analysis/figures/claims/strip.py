@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from analysis.claims.statements.base import COMPARED_WITH, CONTRADICTED, OPEN, SUPPORTED, Judgement, Region
 from analysis.claims.statements.comparison import TRAINED
+from analysis.claims.statements.judgement import COMPARED_WITH, CONTRADICTED, OPEN, SUPPORTED, Judgement, Region
 from analysis.claims.statements.margin_contests import STEPS
 
 SEVERAL = ("rows", "published")

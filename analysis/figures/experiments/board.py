@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.data import Trained, title, training_commands
+from analysis.figures.training.trainings import Trained, title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)

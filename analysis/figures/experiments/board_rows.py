@@ -11,7 +11,10 @@ from analysis.ablation.variants import VARIANTS, WAYS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import join_names, plural
-from analysis.figures.training.data import (
+from analysis.figures.training.final_loss import compared_losses, is_imported, margin_of, seeds_needed
+from analysis.figures.training.plateau import plateau_exits
+from analysis.figures.training.timing import earlier_ratios, measured_preset
+from analysis.figures.training.trainings import (
     BASELINES,
     MASKED,
     ORDERLESS,
@@ -22,9 +25,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.final_loss import compared_losses, is_imported, margin_of, seeds_needed
-from analysis.figures.training.plateau import plateau_exits
-from analysis.figures.training.timing import earlier_ratios, measured_preset
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read

@@ -12,7 +12,7 @@ import altair as alt
 import pandas as pd
 from scipy import special
 
-from analysis.claims.statements.base import COMPARED_WITH
+from analysis.claims.statements.judgement import COMPARED_WITH
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from analysis.core.formatting import sentences
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, board
-from analysis.figures.training.data import MASKED, index
+from analysis.figures.training.trainings import MASKED, index
 from analysis.store.files import IMPORTED
 
 NOT_RECORDED = "settings not recorded"

@@ -15,9 +15,9 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
 from analysis.figures.experiments.row_widths import width_rows, words_at_widths
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import title
 from analysis.figures.training.line_marks import NAME_CHARACTERS, name_heights, padded_range, spread_names
 from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.trainings import title
 from analysis.rules import all_encoder_rules, encoder_rules
 from analysis.statistics import difference
 

@@ -12,9 +12,9 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import MASKED, ORDERLESS, UNIT, title, training_commands
 from analysis.figures.training.line_marks import spread_names
 from analysis.figures.training.run_curves import means, thinned
+from analysis.figures.training.trainings import MASKED, ORDERLESS, UNIT, title, training_commands
 from analysis.rules import training_rules
 from analysis.statistics import PLATEAU_MARGIN
 from analysis.store import read

@@ -15,7 +15,7 @@ from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, 
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import CORRELATIONS, GlueParameters, study_of
 from analysis.figures.training.costs import COSTS
-from analysis.figures.training.data import title
+from analysis.figures.training.trainings import title
 from analysis.glue_comparison import AVERAGE
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import surgery_rules

@@ -6,7 +6,7 @@ from analysis import glue_comparison
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
 from analysis.figures.figure import Parameters
-from analysis.figures.training.data import MASKED, Trained, TrainingParameters, select_trainings
+from analysis.figures.training.trainings import MASKED, Trained, TrainingParameters, select_trainings
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
 from analysis.store import read

@@ -17,8 +17,8 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.data import MASKED, Trained, TrainingParameters, command, select_trainings, title
 from analysis.figures.training.row_marks import way_hues, ways
+from analysis.figures.training.trainings import MASKED, Trained, TrainingParameters, command, select_trainings, title
 from analysis.rules import all_encoder_rules, encoder_contests, encoder_rules, training_rules
 from analysis.statistics import difference
 

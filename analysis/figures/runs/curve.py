@@ -11,9 +11,9 @@ from analysis.core.formatting import percent
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.runs.stored import IMPORTED
-from analysis.figures.training.data import COMMAND, MASKED, UNIT, objective, title
+from analysis.figures.runs.all_runs import IMPORTED
 from analysis.figures.training.run_curves import thinned
+from analysis.figures.training.trainings import COMMAND, MASKED, UNIT, objective, title
 from analysis.store import read
 
 LOSSES = {

@@ -11,10 +11,10 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
-from analysis.figures.runs.stored import all_runs
-from analysis.figures.training.data import COMMAND, UNIT, objective
+from analysis.figures.runs.all_runs import all_runs
 from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import TRIANGLE, VARIANT, way_hues, ways
+from analysis.figures.training.trainings import COMMAND, UNIT, objective
 from analysis.store import read
 
 ROW, DOT, RING = 15, 65, 210

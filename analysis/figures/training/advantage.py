@@ -15,7 +15,9 @@ from analysis.core.formatting import capitalised, fixed, percent, plural, senten
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.run_curves import curve
+from analysis.figures.training.trainings import (
     BASELINES,
     MASKED,
     SettingsParameters,
@@ -24,8 +26,6 @@ from analysis.figures.training.data import (
     title,
     training_commands,
 )
-from analysis.figures.training.row_marks import VARIANT
-from analysis.figures.training.run_curves import curve
 from analysis.rules import training_rules
 from analysis.statistics import difference, steps_ratio
 from analysis.store import read

@@ -15,7 +15,9 @@ from analysis.core.formatting import percent, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import VARIANT, seeds_and_means, way_hues, ways
+from analysis.figures.training.run_curves import curves_by_seed
+from analysis.figures.training.trainings import (
     BASELINES,
     MASKED,
     ComparedParameters,
@@ -24,8 +26,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import VARIANT, seeds_and_means, way_hues, ways
-from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     StepsRatio,
     steps_ratio,

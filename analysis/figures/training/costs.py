@@ -20,9 +20,9 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, judged_presets
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.data import BASELINES, CAUSAL, MASKED, ORDERLESS, objective, title, usual_baseline
 from analysis.figures.training.row_marks import VARIANT
 from analysis.figures.training.timing import TIMED
+from analysis.figures.training.trainings import BASELINES, CAUSAL, MASKED, ORDERLESS, objective, title, usual_baseline
 from analysis.rules import training_rules
 from analysis.store import read
 

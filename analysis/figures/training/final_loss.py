@@ -8,15 +8,16 @@ import pandas as pd
 
 from analysis.ablation.variants import named, quote
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import StandingRow
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
+from analysis.claims.statements.judgement import StandingRow
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, significant_or_hollow, way_hues, ways
+from analysis.figures.training.trainings import (
     UNIT,
     ComparedParameters,
     Trained,
@@ -24,7 +25,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, significant_or_hollow, way_hues, ways
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import (
     difference,

@@ -17,18 +17,6 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.data import (
-    CAUSAL,
-    MASKED,
-    OBJECTIVES_NOTE,
-    UNIT,
-    ComparedParameters,
-    Trained,
-    VariantsParameters,
-    command,
-    select_trainings,
-    title,
-)
 from analysis.figures.training.line_marks import (
     LOSS,
     NAME_LINE,
@@ -40,6 +28,18 @@ from analysis.figures.training.line_marks import (
     scales,
 )
 from analysis.figures.training.run_curves import curve, means, thinned
+from analysis.figures.training.trainings import (
+    CAUSAL,
+    MASKED,
+    OBJECTIVES_NOTE,
+    UNIT,
+    ComparedParameters,
+    Trained,
+    VariantsParameters,
+    command,
+    select_trainings,
+    title,
+)
 from analysis.statistics import Crossing, difference, ranks, steps_to
 
 AXES = {"step": "Step", "tokens": "Token", "seconds": "Second"}

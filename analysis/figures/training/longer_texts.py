@@ -13,7 +13,9 @@ from analysis.core.formatting import capitalised, join_names, percent, plural, s
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
+from analysis.figures.training.row_marks import VARIANT, edge_triangles, stripes, way_hues, ways
+from analysis.figures.training.trainings import (
     BASELINES,
     ORDERLESS,
     UNIT,
@@ -22,8 +24,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
-from analysis.figures.training.row_marks import VARIANT, edge_triangles, stripes, way_hues, ways
 from analysis.statistics import mean_interval
 
 LENGTHS = (1, 2, 4)

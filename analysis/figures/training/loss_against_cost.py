@@ -21,10 +21,10 @@ from analysis.figures.figure import Figure, figure, one_of
 from analysis.figures.reading.told import ATTENTION
 from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
-from analysis.figures.training.data import BASELINES, MASKED, title
 from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import VARIANT, way_hues, ways
 from analysis.figures.training.timing import earlier_times
+from analysis.figures.training.trainings import BASELINES, MASKED, title
 from analysis.rules import training_rules
 
 BASELINE = BASELINES[MASKED]

@@ -15,7 +15,8 @@ from analysis.core.formatting import join_names, plural, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import differences
+from analysis.figures.training.trainings import (
     MASKED,
     UNIT,
     Trained,
@@ -23,7 +24,6 @@ from analysis.figures.training.data import (
     command,
     select_trainings,
 )
-from analysis.figures.training.row_marks import differences
 from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"

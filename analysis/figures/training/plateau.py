@@ -14,7 +14,9 @@ from analysis.core.formatting import capitalised, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, seeds_and_means, way_hues, ways
+from analysis.figures.training.run_curves import curves_by_seed
+from analysis.figures.training.trainings import (
     ORDERLESS,
     Trained,
     TrainingParameters,
@@ -22,8 +24,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, seeds_and_means, way_hues, ways
-from analysis.figures.training.run_curves import curves_by_seed
 from analysis.statistics import (
     PLATEAU_MARGIN,
     mean_interval,

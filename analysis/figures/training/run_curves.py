@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 import pandas as pd
 
-from analysis.figures.training.data import Trained
+from analysis.figures.training.trainings import Trained
 from analysis.statistics import Curve
 
 POINTS = 60

@@ -14,7 +14,9 @@ from analysis.core.formatting import capitalised, fixed, join_names, percent, pl
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.line_marks import lines, names, names_at_ends, plot_height, scales
+from analysis.figures.training.run_curves import means, thinned
+from analysis.figures.training.trainings import (
     BASELINES,
     MASKED,
     Trained,
@@ -23,8 +25,6 @@ from analysis.figures.training.data import (
     select_trainings,
     title,
 )
-from analysis.figures.training.line_marks import lines, names, names_at_ends, plot_height, scales
-from analysis.figures.training.run_curves import means, thinned
 from analysis.statistics import difference
 
 SCALED, UNSCALED = "tupe_a", "tupe_a_unscaled"

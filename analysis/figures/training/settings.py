@@ -17,7 +17,8 @@ from analysis.core.formatting import capitalised, plural, sentences, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.data import (
+from analysis.figures.training.row_marks import LETTERS, VARIANT, significant_or_hollow, way_hues, ways
+from analysis.figures.training.trainings import (
     BASELINES,
     ORDERLESS,
     UNIT,
@@ -29,7 +30,6 @@ from analysis.figures.training.data import (
     training_commands,
     usual_recipe,
 )
-from analysis.figures.training.row_marks import LETTERS, VARIANT, significant_or_hollow, way_hues, ways
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from analysis.ablation.variants import named
 from analysis.claims.statements.contests import on_plateau
 from analysis.core.formatting import capitalised, plural, signed
-from analysis.figures.training.data import CAUSAL, ORDERLESS, UNIT, Trained, TrainingParameters, select_trainings
+from analysis.figures.training.trainings import CAUSAL, ORDERLESS, UNIT, Trained, TrainingParameters, select_trainings
 from analysis.links import Values
 from analysis.rules import training_rules
 from analysis.statistics import difference

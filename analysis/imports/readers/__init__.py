@@ -1,7 +1,7 @@
 """One file per form of results; each registers one reader."""
 
 from analysis.core.registry import import_all
-from analysis.imports.base import READERS
+from analysis.imports.reader import READERS
 
 __all__ = ["READERS"]
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 
 from analysis.ablation.glue.tasks import TASKS
-from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata, folders, joined, names
 from analysis.imports.curves import Point
 from analysis.imports.naming import score_key, task_name
+from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata, folders, joined, names
 from analysis.imports.texts import UnreadableFile, text
 from analysis.imports.tracking_logs import LoggedRun, add_run, is_number
 

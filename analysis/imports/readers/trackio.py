@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from analysis.core.errors import AddendError
-from analysis.imports.base import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
 from analysis.imports.curves import Point
 from analysis.imports.limits import MAX_ROWS
+from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
 from analysis.imports.tables import parquet_rows, parquet_schema
 from analysis.imports.texts import UnreadableFile, disguise
 from analysis.imports.tracking_logs import STEPS, LoggedRun, add_run, finite_or_not

@@ -15,7 +15,7 @@ from analysis.core.term_names import SOURCES
 from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors, States
 from analysis.measurements.means.split import Basis
 from analysis.measurements.means.states import hidden_states, split_entering
-from analysis.measurements.means.stored import stored_basis
+from analysis.measurements.means.stored_bases import stored_basis
 from analysis.measurements.means.windows import FramedWindows, windows
 from analysis.models.families import Family, family_of
 from analysis.models.foreign_errors import as_tokenizer_errors

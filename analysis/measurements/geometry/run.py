@@ -10,7 +10,7 @@ import numpy as np
 import analysis.measurements.geometry.measures as _measures  # noqa: F401  registers them
 from analysis.core.errors import ModelError
 from analysis.encodings import ENCODINGS
-from analysis.measurements.geometry.base import MEASURES, NEEDS, Case, Measured, Options, Row
+from analysis.measurements.geometry.measure import MEASURES, NEEDS, Case, Measured, Options, Row
 from analysis.measurements.geometry.measures.order import rows as order_rows
 from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.models.load import Loaded

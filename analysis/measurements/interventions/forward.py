@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import (
+from analysis.measurements.interventions.kinds.intervention import (
     BIAS,
     LAYER_TURNS,
     PLACES,

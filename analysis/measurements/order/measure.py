@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from analysis.core.errors import InterventionError
 from analysis.measurements.interventions.forward import check, forward
 from analysis.measurements.interventions.kinds import parse
-from analysis.measurements.interventions.kinds.base import Intervention
+from analysis.measurements.interventions.kinds.intervention import Intervention
 from analysis.measurements.means.states import hidden_states
 from analysis.measurements.means.windows import BATCH, SEED, FramedWindows, batches, command
 from analysis.measurements.order.equivariance import LAST, MOVED, EquivarianceError, equivariance_error, permutations

@@ -77,7 +77,7 @@ def intact_encoder() -> Loaded:
 
 def mean_positions() -> list[Float[Tensor, "slot hidden"]]:
     """The stored mean positions of what enters each of its layers."""
-    from analysis.measurements.means.stored import stored_basis
+    from analysis.measurements.means.stored_bases import stored_basis
 
     loaded = intact_encoder()
     layers = range(loaded.model.config.num_hidden_layers)

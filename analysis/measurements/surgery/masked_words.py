@@ -16,7 +16,7 @@ from numpy import ndarray
 from analysis.core.errors import ModelError
 from analysis.measurements.interventions.forward import forward
 from analysis.measurements.interventions.kinds import parse
-from analysis.measurements.interventions.kinds.base import Intervention
+from analysis.measurements.interventions.kinds.intervention import Intervention
 from analysis.measurements.interventions.run import family_for, kind_of_head
 from analysis.measurements.means.windows import FramedWindows, windows_of
 from analysis.measurements.surgery.operations import Operation

@@ -10,7 +10,7 @@ from analysis.measurements.terms.result import FOUR, SOURCES, TERMS, Decompositi
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from analysis.measurements.means.stored import StoredBasis
+    from analysis.measurements.means.stored_bases import StoredBasis
 
 __all__ = ["FOUR", "SOURCES", "TERMS", "Decomposition", "decompose"]
 
@@ -45,8 +45,8 @@ def decompose(
     layer: zero-based; layer 0 is exact. Deeper, the sources are followed with patterns, normalisation
     statistics and gates held at their true values, and still add up exactly.
     method: "frozen", as above, or "mean": what enters the layer is split into context, position, residual and mean by
-    `basis` (analysis.measurements.means.stored.StoredBasis), which stored_basis(model, revision, layer) reads from the
-    store. freeze: what is held of a gated unit act(gate) * up: "activation", "other" (up) or "half" of each.
+    `basis` (analysis.measurements.means.stored_bases.StoredBasis), which stored_basis(model, revision, layer) reads
+    from the store. freeze: what is held of a gated unit act(gate) * up: "activation", "other" (up) or "half" of each.
     truncate: cut a text that is longer than the model's positions instead of refusing it.
     Raises TextError for an empty or over-long text, ModelError for a model that cannot be decomposed.
     """

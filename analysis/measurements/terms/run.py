@@ -21,7 +21,7 @@ from analysis.core.provenance import git_sha, library_versions, now
 from analysis.core.term_names import MEAN_SOURCES
 from analysis.measurements.means.split import Basis, split
 from analysis.measurements.means.states import split_entering
-from analysis.measurements.means.stored import StoredBasis, stored_basis
+from analysis.measurements.means.stored_bases import StoredBasis, stored_basis
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.masks import describe_mask
 from analysis.measurements.terms.result import PRECISE_FROM, Decomposition, Provenance, TokenInfo

@@ -2,15 +2,15 @@
 
 One file per sentence under `sentences/`: each turns the verdicts of some statements, and at most one query, into a
 sentence with its number. So the answer changes when verdicts do. `tables(ask)` gives the rows of the table `answers`,
-which the store holds and the view `answer` shows; `analysis.narrative.answer.stored` reads them back.
+which the store holds and the view `answer` shows; `analysis.narrative.answer.stored_answer` reads them back.
 """
 
 import json
 from collections.abc import Sequence
 
-from analysis.claims.statements.base import Ask, Judgement
+from analysis.claims.statements.judgement import Ask, Judgement
 from analysis.core.registry import import_all
-from analysis.narrative.answer.base import SENTENCES, ComputedSentence, Facts, Sentence, limit_in_words
+from analysis.narrative.answer.computed_sentence import SENTENCES, ComputedSentence, Facts, Sentence, limit_in_words
 
 __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from analysis.ablation.variants import title
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Judgement
 from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
 from analysis.core.formatting import plural, power_of_ten
@@ -13,9 +13,9 @@ from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED
 from analysis.measurements.surgery.arms import RANK
-from analysis.narrative.answer.base import nats
+from analysis.narrative.answer.computed_sentence import nats
 from analysis.narrative.answer.sentences import told_once
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
 from analysis.narrative.reading.length import minutes
 from analysis.rules import training_rules

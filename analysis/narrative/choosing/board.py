@@ -20,10 +20,10 @@ from analysis.core.formatting import capitalised, join_names, plural, signed, si
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
-from analysis.figures.training.data import CAUSAL, MASKED, Trained, objective, usual_baseline
-from analysis.figures.training.data import title as variant_title
 from analysis.figures.training.final_loss import OPEN, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
+from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective, usual_baseline
+from analysis.figures.training.trainings import title as variant_title
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS

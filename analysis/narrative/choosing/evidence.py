@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import named
-from analysis.claims.statements.base import OPEN as UNDECIDED
+from analysis.claims.statements.judgement import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
-from analysis.figures.training.data import (
+from analysis.figures.training.timing import measured_preset
+from analysis.figures.training.trainings import (
     MASKED,
     UNIT,
     Trained,
@@ -19,7 +20,6 @@ from analysis.figures.training.data import (
     select_trainings,
     usual_baseline,
 )
-from analysis.figures.training.timing import measured_preset
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.settings import USED

@@ -8,7 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised
 from analysis.figures.experiments.board_rows import judged_presets
-from analysis.figures.training.data import CAUSAL, MASKED, Trained
+from analysis.figures.training.trainings import CAUSAL, MASKED, Trained
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements

@@ -1,7 +1,7 @@
 """The guided reading: one file per step. A new step is one new file that registers one object."""
 
 from analysis.core.registry import import_all
-from analysis.narrative.reading.base import (
+from analysis.narrative.reading.step import (
     STEPS,
     Control,
     Destination,

@@ -4,7 +4,7 @@ from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures.reading.sum import WORDS
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)

@@ -3,7 +3,7 @@
 from analysis.core.formatting import power_of_ten
 from analysis.figures.reading.arithmetic import WIDTH
 from analysis.narrative.answer.sentences.algebra import error_bound
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
 
 def says(values: Values) -> str:

@@ -3,8 +3,8 @@
 from analysis.core.errors import NoResults
 from analysis.core.formatting import sentences
 from analysis.figures.reading.cut import kept_directions, past_the_best
-from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.answer.stored_answer import answer
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
 
 def says(values: Values) -> str:

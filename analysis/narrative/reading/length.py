@@ -4,7 +4,7 @@ import math
 
 from analysis.core.errors import AddendError
 from analysis.links import VIEWS
-from analysis.narrative.reading.base import PAGE, ordered
+from analysis.narrative.reading.step import PAGE, ordered
 from analysis.narrative.self_check import checks
 
 WORDS_A_MINUTE = 200

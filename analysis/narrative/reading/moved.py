@@ -1,6 +1,6 @@
 """Steps that older links name and that are no steps any more: the pages that show what they showed."""
 
-from analysis.narrative.reading.base import Destination, Values
+from analysis.narrative.reading.step import Destination, Values
 
 TABLE, BASELINE = "ke2021tupe|Table 1", "BERT-A"
 

@@ -5,7 +5,7 @@ import pandas as pd
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 

@@ -6,7 +6,7 @@ from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, percent
 from analysis.figures.reading.order import CAUSAL, DEPTHS, MASKED, published_pairs
 from analysis.figures.reading.shift import HEADS, SENTENCE, changes, summary
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
 MOVED = "moved"
 """The name of the second picture."""

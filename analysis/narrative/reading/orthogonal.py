@@ -3,7 +3,7 @@
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.figures.reading.orthogonal import DIMENSIONS
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 

@@ -7,7 +7,7 @@ from analysis.core.formatting import percent, sentences, signed_percent
 from analysis.core.term_names import FOUR
 from analysis.figures.terms.corpus import stored_terms
 from analysis.figures.terms.measures import term_label
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
 CORPUS = "probe_set"

@@ -3,8 +3,8 @@
 from analysis.core.errors import NoResults
 from analysis.core.formatting import sentences
 from analysis.figures.reading.saving import EXTRA
-from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.narrative.answer.stored_answer import answer
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
 MATCHED = (
     "On the page Experiments, encoders with narrower words have wider feed-forward layers instead, to be of one size; "

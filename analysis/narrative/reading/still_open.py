@@ -5,8 +5,8 @@ from itertools import chain, zip_longest
 from analysis.claims.statements import OPEN, WORDS, stored
 from analysis.core.errors import NoResults
 from analysis.figures.reading.open_questions import ALL
-from analysis.narrative.answer.stored import answer
-from analysis.narrative.reading.base import (
+from analysis.narrative.answer.stored_answer import answer
+from analysis.narrative.reading.step import (
     Control,
     Destination,
     Experiment,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import OPEN, SUPPORTED, Judgement, stored
-from analysis.claims.statements.base import COMPARED_WITH
+from analysis.claims.statements.judgement import COMPARED_WITH
 from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
@@ -22,8 +22,8 @@ from analysis.figures.reading.told import (
     reading_told,
     with_new_seeds,
 )
-from analysis.figures.training.data import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
-from analysis.narrative.reading.base import Control, Destination, Picture, Step, Values, register
+from analysis.figures.training.trainings import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
+from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import difference
 

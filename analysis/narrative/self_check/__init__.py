@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.ablation.variants import named
 from analysis.claims.statements import stored
-from analysis.claims.statements.base import CONTRADICTED, SUPPORTED
+from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED
 from analysis.core import default_model
 from analysis.core.errors import AddendError
 from analysis.core.formatting import fixed, percent, plural

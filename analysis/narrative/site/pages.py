@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from analysis.claims.statements import SIGNS, Judgement
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.base import CONTRADICTED, SUPPORTED
 from analysis.claims.statements.deciding import AGAINST, FOR
+from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED
 from analysis.claims.statements.stored import Heading
 from analysis.core.colours import css_variables, verdict_variables
 from analysis.core.errors import NoResults
@@ -25,7 +25,7 @@ from analysis.figures.export import prefix_ids
 from analysis.links import VIEWS
 from analysis.narrative import hero, self_check
 from analysis.narrative.answer.cards import cards, separated, ways_of_telling
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading import Step, ordered
 from analysis.narrative.reading.length import minutes
 from analysis.sql.examples import VIEWS as TABLES

@@ -19,11 +19,11 @@ from analysis.figures.experiments.board_rows import (
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.glue.headline import SURGERY
-from analysis.figures.training.data import stored_presets
 from analysis.figures.training.final_loss import is_imported, seeds_needed
+from analysis.figures.training.trainings import stored_presets
 from analysis.links import Value
 from analysis.measurements.surgery.arms import ARMS
-from analysis.narrative.answer.stored import answer
+from analysis.narrative.answer.stored_answer import answer
 from analysis.rules import encoder_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark, query_parameters

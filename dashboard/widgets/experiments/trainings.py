@@ -22,7 +22,9 @@ from analysis.figures.training.costs import (
     percent_of,
     stored,
 )
-from analysis.figures.training.data import (
+from analysis.figures.training.learning_curves import AXES
+from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
+from analysis.figures.training.trainings import (
     BASELINES,
     COMMAND,
     MASKED,
@@ -32,9 +34,7 @@ from analysis.figures.training.data import (
     usual_baseline,
     usual_recipe,
 )
-from analysis.figures.training.data import index as stored_trainings
-from analysis.figures.training.learning_curves import AXES
-from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
+from analysis.figures.training.trainings import index as stored_trainings
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import VIEWS, Value
 from analysis.narrative.choosing import sizes

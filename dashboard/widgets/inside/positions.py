@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.core.errors import NoFamily
 from analysis.figures.terms.curves import ORDERS, strongest
-from analysis.measurements.positions.stored import stored_models
+from analysis.measurements.positions.stored_maps import stored_models
 from analysis.measurements.terms.result import Curves
 from analysis.probes.position_probe import BASELINES, PositionRequest, UnturnRequest
 from analysis.probes.text_probe import CurvesRequest

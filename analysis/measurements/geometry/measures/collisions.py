@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from analysis.measurements.geometry.base import Case, Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.measure import Case, Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 from analysis.measurements.geometry.random import rotation
 

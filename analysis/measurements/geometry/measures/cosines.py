@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.measurements.geometry.base import INTERVAL, Measured, Options, Row, measure
+from analysis.measurements.geometry.measure import INTERVAL, Measured, Options, Row, measure
 from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 

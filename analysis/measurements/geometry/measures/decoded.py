@@ -5,7 +5,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from analysis.measurements.decoding.measure import TESTED, readings
-from analysis.measurements.geometry.base import Measured, Options, Row, measure
+from analysis.measurements.geometry.measure import Measured, Options, Row, measure
 from analysis.measurements.geometry.model_vectors import ModelVectors
 
 SLOTS = 64

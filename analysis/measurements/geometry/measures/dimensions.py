@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from analysis.measurements.geometry.base import INTERVAL, Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.measure import INTERVAL, Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors, centred
 
 PERMUTATIONS = 1_000

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.measure import Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import LayerProjections, ModelVectors
 from analysis.measurements.geometry.random import subspace
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from analysis.measurements.geometry.base import Case, Measured, Options, Row, measure
+from analysis.measurements.geometry.measure import Case, Measured, Options, Row, measure
 from analysis.measurements.geometry.model_vectors import ModelVectors
 from analysis.measurements.geometry.random import directions
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 from sklearn.model_selection import KFold
 
 from analysis.measurements.decoding.linear import DecoderAccuracy, hits, logistic, ridge
-from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.measure import Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors
 
 FOLDS = 5

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.encodings.measures import FOLDS, shift_r2
-from analysis.measurements.geometry.base import Measured, Options, Row, measure, spread
+from analysis.measurements.geometry.measure import Measured, Options, Row, measure, spread
 from analysis.measurements.geometry.model_vectors import ModelVectors
 
 SHIFTS = (1, 8)

@@ -1,7 +1,7 @@
 """The interventions, one small file each."""
 
 from analysis.core.registry import import_all
-from analysis.measurements.interventions.kinds.base import INTERVENTIONS, PLACES, Intervention
+from analysis.measurements.interventions.kinds.intervention import INTERVENTIONS, PLACES, Intervention
 
 __all__ = ["INTERVENTIONS", "PLACES", "Intervention", "parse"]
 

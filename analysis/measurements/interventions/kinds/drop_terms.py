@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from analysis.core.errors import InterventionError
 from analysis.core.term_names import ADDED_TERMS, TERMS, term_pair
-from analysis.measurements.interventions.kinds.base import Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import LAYER_TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import LAYER_TURNS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

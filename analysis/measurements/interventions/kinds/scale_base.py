@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import TURNS, Intervention, intervention
 from analysis.models.rotary_tables import columns_of, frequencies, turning
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import BIAS, ROWS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import BIAS, ROWS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

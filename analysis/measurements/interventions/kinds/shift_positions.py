@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import BIAS, ROWS, TURNS, Intervention, intervention
 
 
 @intervention

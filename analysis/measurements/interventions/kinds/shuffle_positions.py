@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import BIAS, ROWS, TURNS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

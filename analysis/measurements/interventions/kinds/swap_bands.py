@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.core.wavelengths import BANDS, EDGES
-from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import TURNS, Intervention, intervention
 from analysis.models.rotary_tables import columns_of, frequencies
 
 if TYPE_CHECKING:

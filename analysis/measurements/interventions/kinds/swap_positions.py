@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
 from analysis.encodings import encode
-from analysis.measurements.interventions.kinds.base import ROWS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import ROWS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -9,7 +9,7 @@ from math import sin as sine
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError
-from analysis.measurements.interventions.kinds.base import TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import TURNS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

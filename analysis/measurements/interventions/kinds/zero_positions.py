@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.measurements.interventions.kinds.base import BIAS, ROWS, TURNS, Intervention, intervention
+from analysis.measurements.interventions.kinds.intervention import BIAS, ROWS, TURNS, Intervention, intervention
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -4,8 +4,15 @@ import math
 
 import numpy as np
 
-from analysis.claims.statements.base import Ask
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register, undecided
+from analysis.claims.statements.judgement import Ask
+from analysis.narrative.answer.computed_sentence import (
+    ComputedSentence,
+    Facts,
+    Sentence,
+    fixed_sentences,
+    register,
+    undecided,
+)
 
 PROJECTED = "C36f"
 """Concatenating at full width and projecting back, against adding."""

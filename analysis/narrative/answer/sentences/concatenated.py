@@ -1,9 +1,9 @@
 """Our own trainings of concatenation against addition, and the words that a concatenation makes narrower."""
 
 from analysis.ablation.presets import PRESETS
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core.formatting import fixed, plural, signed
-from analysis.narrative.answer.base import (
+from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
     Sentence,

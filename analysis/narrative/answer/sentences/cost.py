@@ -2,11 +2,11 @@
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
-from analysis.claims.statements.base import Ask
+from analysis.claims.statements.judgement import Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
 from analysis.measurements.surgery.arms import RANK
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 SMALL = 0.1
 """The growth of the arithmetic below which a sentence about cost qualifies the answer."""

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.claims.statements.judgement import SUPPORTED, Ask
 from analysis.core.formatting import signed
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 CONTENT, ROTATED = 128, 64
 """Dimensions of a head of DeepSeek-V3 that hold content, and those that are turned by the position."""

@@ -1,7 +1,7 @@
 """The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
-from analysis.claims.statements.base import SUPPORTED, Ask
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.claims.statements.judgement import SUPPORTED, Ask
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C22c')"
 

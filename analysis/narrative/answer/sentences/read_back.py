@@ -1,9 +1,9 @@
 """Both can be read from the sum again, and from a sum of random tables too."""
 
-from analysis.claims.statements.base import SUPPORTED, Ask
+from analysis.claims.statements.judgement import SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
     "SELECT target, max(value) AS value, count(DISTINCT decoder) AS decoders FROM newest_decoding WHERE layer = 0 "

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.claims.statements.base import CONTRADICTED, OPEN, SUPPORTED, Ask
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent, plural
 from analysis.measurements.surgery.arms import RANK
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, Tempering, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, Tempering, register
 
 HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not room for both"}
 QUERY = (

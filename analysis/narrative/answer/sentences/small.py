@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from analysis.ablation.presets import PRESETS
-from analysis.claims.statements.base import OPEN, Ask
+from analysis.claims.statements.judgement import OPEN, Ask
 from analysis.core.formatting import join_names, percent, plural, sentences
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, fixed_sentences, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, fixed_sentences, register
 from analysis.rules import encoder_rules, training_rules
 
 CLAIM = "C37"

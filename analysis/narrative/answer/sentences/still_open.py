@@ -1,7 +1,7 @@
 """The statements that are still open."""
 
-from analysis.claims.statements.base import OPEN, Ask
-from analysis.narrative.answer.base import ComputedSentence, Facts, Sentence, register
+from analysis.claims.statements.judgement import OPEN, Ask
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
     "SELECT count(*) FILTER (verdict = 'open') AS open, "

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.claims.statements.base import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
 from analysis.figures.reading.told import COMPARED
-from analysis.narrative.answer.base import (
+from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
     Sentence,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.claims.statements.base import FAILS, HOLDS, OPEN, Ask, Judgement
+from analysis.claims.statements.judgement import FAILS, HOLDS, OPEN, Ask, Judgement
 from analysis.core.formatting import join_names, signed
 from analysis.core.registry import Registry
 from analysis.rules import encoder_rules
