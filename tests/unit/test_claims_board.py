@@ -18,7 +18,7 @@ from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPP
 from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES
 from analysis.figures.claims.board import board, details
-from analysis.figures.claims.size import FORMS, PRINTED, size
+from analysis.figures.claims.size import PRINTED, UNITS, size
 from analysis.figures.claims.strip import SEVERAL, TURNED, decided_at, strip
 from analysis.narrative.reading import ordered as tour_steps
 from analysis.rules import encoder_rules
@@ -240,7 +240,7 @@ def test_a_statement_whose_curve_the_tour_shows_links_to_it(claims) -> None:
 
 def test_units_fit_beside_the_strip() -> None:
     for one in stored.statements():
-        assert one.unit in FORMS or one.unit in ("", PRINTED), f"{one.id} has a unit without short words: {one.unit}"
+        assert one.unit in UNITS or one.unit in ("", PRINTED), f"{one.id} has a unit without short words: {one.unit}"
         assert len(size(one).unit) <= LONGEST_UNIT
         short = size(one).short
         assert short.startswith(size(one).number)

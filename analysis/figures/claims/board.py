@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.changes import statement_names
@@ -36,22 +36,29 @@ FIRST_ENTRIES = 4
 """Entries of the page's log above its fold."""
 IN_PART = "in part"
 """The standing of a claim of which some statements hold and others fail."""
+
+
+class Standing(NamedTuple):
+    """The standing of a claim in words: of one claim, of several, and as the heading of all that have it."""
+
+    one: str
+    several: str
+    heading: str
+
+
 STANDINGS = {
-    FOR: ("holds", "hold"),
-    AGAINST: ("fails", "fail"),
-    IN_PART: ("holds in some of its statements and fails in others", "hold in some statements and fail in others"),
-    MIXED: ("has mixed evidence", "have mixed evidence"),
-    OPEN: ("has no decided statement yet", "have no decided statement yet"),
+    FOR: Standing("holds", "hold", "Claims that hold so far"),
+    AGAINST: Standing("fails", "fail", "Claims that fail"),
+    IN_PART: Standing(
+        "holds in some of its statements and fails in others",
+        "hold in some statements and fail in others",
+        "Claims that hold in some statements and fail in others",
+    ),
+    MIXED: Standing("has mixed evidence", "have mixed evidence", "Claims with mixed evidence"),
+    OPEN: Standing(
+        "has no decided statement yet", "have no decided statement yet", "Claims of which nothing is decided yet"
+    ),
 }
-"""The standing of a claim -> its words, of one claim and of several."""
-GROUPS = {
-    FOR: "Claims that hold so far",
-    AGAINST: "Claims that fail",
-    IN_PART: "Claims that hold in some statements and fail in others",
-    MIXED: "Claims with mixed evidence",
-    OPEN: "Claims of which nothing is decided yet",
-}
-"""The standing of a claim -> the heading of its group."""
 CLEAREST = "Clearest"
 NEAREST = {HOLDS: "Closest to the line", FAILS: "Clearest failure", OPEN: "Furthest from holding"}
 """The standing of the reading that a verdict hangs on -> words before its name."""
@@ -94,7 +101,7 @@ def board() -> ClaimsBoard:
     ]
     content = {
         "groups": [group for group in groups if group["claims"]],
-        "standings": GROUPS,
+        "standings": {side: standing.heading for side, standing in STANDINGS.items()},
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,

@@ -79,96 +79,80 @@ class PrintedSize:
         return "" if self.unit.startswith("of ") else FURTHER.split(self.unit)[0]
 
 
-FORMS: dict[str, tuple[Form, str, str]] = {
-    "nats per predicted token": (_signed, "nats of final loss", "nats of loss"),
-    "times the baseline's steps": (_times, "the steps of the baseline", "the steps"),
-    "points of the average": (_signed, "points of the average", "points of the average"),
-    "share of what positions are worth": (_percent, "of positions' worth missed", "not recovered"),
-    "points of exchanged words": (_signed, "points of exchanged words", "points of exchanged words"),
-    "points of CoLA": (_signed, "points of CoLA missed", "points of CoLA"),
-    "points of STS-B": (_signed, "points of STS-B missed", "points of STS-B"),
-    "times the baseline's tokens": (_times, "the tokens of the baseline", "the tokens"),
-    "times BERT-A": (_times, "the arithmetic of adding", "the arithmetic"),
-    "share of the parameters": (_percent, "of the parameters", "more parameters"),
-    "share of a layer's products with its matrices": (_percent, "of a layer's arithmetic", "more arithmetic"),
-    "share of the variance": (_percent, "of the variance", "of the variance"),
-    "largest residual": (_plain, "residual, the largest", "largest residual"),
-    "R2 on held-out positions": (_plain, "R² of the weakest table", "R², weakest table"),
-    "cosine, neighbours less far positions": (_signed, "cosine, near positions less far ones", "of cosine"),
-    "share of comparisons": (_percent, "of comparisons", "of comparisons"),
-    "mean absolute cosine": (_plain, "cosine, mean absolute", "mean absolute cosine"),
-    "overlap less that of random subspaces": (
-        _signed,
-        "overlap, less that of random directions",
-        "overlap above random",
-    ),
-    "share of the words' energy, less that in random subspaces": (
-        _points,
-        "of energy, less that in random directions",
-        "of words' energy",
-    ),
-    "relative error": (_plain, "error, relative", "relative error"),
-    "share of heads": (_percent, "of heads", "of heads"),
-    "share of heads and terms": (_percent, "of heads and terms", "of heads and terms"),
-    "share of the scores' variation": (_percent, "of the scores' variation", "of scores' variation"),
-    "Spearman's correlation, less the intact model's": (
-        _signed,
-        "correlation, after the cut less before",
-        "of correlation",
-    ),
-    "Spearman's correlation, less that along the positions' own directions": (
-        _signed,
-        "correlation, random cut less own cut",
-        "of correlation",
-    ),
-    "difference in Spearman's correlation": (
-        _signed,
-        "correlation, changed model less intact one",
-        "of correlation",
-    ),
-    "rank correlation, less that of random tables": (
-        _signed,
-        "correlation, less that of random tables",
-        "of correlation",
-    ),
-    "effective rank, as a share of a random table's": (_percent, "of a random table's rank", "of a random rank"),
-    "nats a masked word, more than the intact model's": (_signed, "nats a masked word", "nats a masked word"),
-    "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": (
-        _signed,
-        "nats, own cut less random cut",
-        "nats a masked word",
-    ),
-    "nats a masked word, more than along the positions' own directions": (
-        _signed,
-        "nats, random cut less own cut",
-        "nats a masked word",
-    ),
-    "nats a masked token, more than whole words lose": (
-        _signed,
-        "nats, more than whole words lose",
-        "nats a masked token",
-    ),
-    "of the states' variation, more than whole words change": (
-        _points,
-        "of states, more than whole words",
-        "of states' variation",
-    ),
-    "share of sampled words that no position moves so": (_percent_of_others, "of words are moved", "of words moved"),
-    "accuracy": (_percent, "read correctly", "read correctly"),
-    "accuracy gained at the best deeper layer": (_points, "of accuracy", "of accuracy"),
-    "error, of the distance of two words": (_plain, "of two words' distance", "of two words' distance"),
-    "change of attention by a shift, over that by a shuffle": (
-        _percent,
-        "of a shuffle's change",
-        "of a shuffle's change",
-    ),
-    "largest share of a term with position": (_percent, "the largest share", "in one term"),
-    "nats": (_plain, "nats", "nats of change"),
-}
-"""Unit of a statement -> the form of its number, short words for it, and those that a row of the ledger has room for.
+@dataclass(frozen=True)
+class Unit:
+    """The form of a number, short words for its unit, and those of a row of the ledger, where they are others."""
 
-A unit that is not here is printed whole.
-"""
+    form: Form
+    words: str
+    of_row: str = ""
+
+
+UNITS: dict[str, Unit] = {
+    "nats per predicted token": Unit(_signed, "nats of final loss", "nats of loss"),
+    "times the baseline's steps": Unit(_times, "the steps of the baseline", "the steps"),
+    "points of the average": Unit(_signed, "points of the average"),
+    "share of what positions are worth": Unit(_percent, "of positions' worth missed", "not recovered"),
+    "points of exchanged words": Unit(_signed, "points of exchanged words"),
+    "points of CoLA": Unit(_signed, "points of CoLA missed", "points of CoLA"),
+    "points of STS-B": Unit(_signed, "points of STS-B missed", "points of STS-B"),
+    "times the baseline's tokens": Unit(_times, "the tokens of the baseline", "the tokens"),
+    "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),
+    "share of the parameters": Unit(_percent, "of the parameters", "more parameters"),
+    "share of a layer's products with its matrices": Unit(_percent, "of a layer's arithmetic", "more arithmetic"),
+    "share of the variance": Unit(_percent, "of the variance"),
+    "largest residual": Unit(_plain, "residual, the largest", "largest residual"),
+    "R2 on held-out positions": Unit(_plain, "R² of the weakest table", "R², weakest table"),
+    "cosine, neighbours less far positions": Unit(_signed, "cosine, near positions less far ones", "of cosine"),
+    "share of comparisons": Unit(_percent, "of comparisons"),
+    "mean absolute cosine": Unit(_plain, "cosine, mean absolute", "mean absolute cosine"),
+    "overlap less that of random subspaces": Unit(
+        _signed, "overlap, less that of random directions", "overlap above random"
+    ),
+    "share of the words' energy, less that in random subspaces": Unit(
+        _points, "of energy, less that in random directions", "of words' energy"
+    ),
+    "relative error": Unit(_plain, "error, relative", "relative error"),
+    "share of heads": Unit(_percent, "of heads"),
+    "share of heads and terms": Unit(_percent, "of heads and terms"),
+    "share of the scores' variation": Unit(_percent, "of the scores' variation", "of scores' variation"),
+    "Spearman's correlation, less the intact model's": Unit(
+        _signed, "correlation, after the cut less before", "of correlation"
+    ),
+    "Spearman's correlation, less that along the positions' own directions": Unit(
+        _signed, "correlation, random cut less own cut", "of correlation"
+    ),
+    "difference in Spearman's correlation": Unit(
+        _signed, "correlation, changed model less intact one", "of correlation"
+    ),
+    "rank correlation, less that of random tables": Unit(
+        _signed, "correlation, less that of random tables", "of correlation"
+    ),
+    "effective rank, as a share of a random table's": Unit(_percent, "of a random table's rank", "of a random rank"),
+    "nats a masked word, more than the intact model's": Unit(_signed, "nats a masked word"),
+    "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": Unit(
+        _signed, "nats, own cut less random cut", "nats a masked word"
+    ),
+    "nats a masked word, more than along the positions' own directions": Unit(
+        _signed, "nats, random cut less own cut", "nats a masked word"
+    ),
+    "nats a masked token, more than whole words lose": Unit(
+        _signed, "nats, more than whole words lose", "nats a masked token"
+    ),
+    "of the states' variation, more than whole words change": Unit(
+        _points, "of states, more than whole words", "of states' variation"
+    ),
+    "share of sampled words that no position moves so": Unit(
+        _percent_of_others, "of words are moved", "of words moved"
+    ),
+    "accuracy": Unit(_percent, "read correctly"),
+    "accuracy gained at the best deeper layer": Unit(_points, "of accuracy"),
+    "error, of the distance of two words": Unit(_plain, "of two words' distance"),
+    "change of attention by a shift, over that by a shuffle": Unit(_percent, "of a shuffle's change"),
+    "largest share of a term with position": Unit(_percent, "the largest share", "in one term"),
+    "nats": Unit(_plain, "nats", "nats of change"),
+}
+"""Unit of a statement -> its form and words. One that is not here is printed whole."""
 KINDS = {
     "loss_4x": ("nats at 4 × the length", "nats at 4 × length"),
     "difference_of_differences": ("nats between widths", "nats between widths"),
@@ -198,7 +182,8 @@ def size(judgement: Judgement) -> PrintedSize:
             signed(judgement.effect, 1),
             f"{unit} in a paper".strip(),
         )
-    form, unit, row_unit = FORMS.get(judgement.unit, (_plain, judgement.unit, judgement.unit))
+    known = UNITS.get(judgement.unit, Unit(_plain, judgement.unit))
+    form, unit, row_unit = known.form, known.words, known.of_row or known.words
     rounded = _rounded(judgement.effect, form, unit)
     unit, row_unit = KINDS.get(judgement.kind, (unit, row_unit))
     low, high = judgement.low, judgement.high
