@@ -33,6 +33,10 @@ class ModelError(AddendError):
     """A model cannot be found, is refused, or is of no supported architecture."""
 
 
+class ModelNotFound(ModelError):
+    """A model that is neither on this machine nor to be had from the hub; another one may be."""
+
+
 class NoSuchRevision(ModelError):
     """A revision of a model that has only one, since it is on no hub."""
 

@@ -21,7 +21,7 @@ import psutil
 
 from analysis.core import default_model, settings
 from analysis.core.atomic_write import atomic_write
-from analysis.core.errors import ModelError, ModelNotDownloaded, NoSuchRevision, NotEnoughMemory
+from analysis.core.errors import ModelError, ModelNotDownloaded, ModelNotFound, NoSuchRevision, NotEnoughMemory
 from analysis.models import file_checks
 from analysis.models.families import family_of, known_family
 from analysis.store import checkpoints
@@ -371,7 +371,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
     except hub.RevisionNotFoundError:
         raise ModelError(f"{model} has no revision {revision!r}; give a branch, a tag or a commit, or none.") from None
     except hub.RepositoryNotFoundError:
-        raise ModelError(
+        raise ModelNotFound(
             f"There is no model {model!r} at {endpoint}, or it is private. Check the spelling: owner/name."
         ) from None
     except (OSError, ValueError, KeyError, TypeError, httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -380,7 +380,7 @@ def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool,
             return from_cache()
         except (OSError, ValueError):
             status = getattr(getattr(error, "response", None), "status_code", None)
-            raise ModelError(
+            raise ModelNotFound(
                 f"The model hub ({endpoint}) {f'answers with HTTP {status}' if status else 'cannot be reached'}, and "
                 f"{model}{revision_text} is not on this machine. Check the network (and HF_TOKEN, if it is set), or "
                 f"use a local folder or {default_model.NAME}."

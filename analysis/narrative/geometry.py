@@ -203,8 +203,9 @@ def own_directions(model: str) -> CardAnswer:
     steps = [found.width ** (index / 24) for index in range(25)]
     return CardAnswer(
         answer=answer,
-        numbers=f"hold {percent(found.positions)} of what varies in positions, {found.words_in_words} in words; "
-        f"random {percent(found.random, 1)}",
+        numbers=f"hold {percent(found.positions)} of what varies in positions"
+        + (f"; {found.measured} hold " if found.rank < found.measured else ", ")
+        + f"{percent(found.words.value, 1)} of that in words; random {percent(found.words.baseline, 1)}",
         note=f"All of this is counted in tables whose means are subtracted. {found.rank} is {counted}.",
         curves=(
             CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from transformers import LlamaConfig, LlamaModel
 
+from analysis.core import default_model
 from analysis.links import VIEWS
 from dashboard.widgets.inside.form import EXAMPLES
 from tests.app.shown import figures, opened, press, shown
@@ -234,6 +235,11 @@ def test_a_side_that_cannot_be_run_is_said() -> None:
     app = opened("inside", model2="no/such-model-anywhere")
     assert not app.exception
     assert app.error or app.info
+    assert "Use method frozen" not in {button.label for button in app.button}, "neither method nor layer failed"
+    app = press(app, "Compare no other model")
+    assert complaints(app) == []
+    app = press(opened("inside", model="no/such-model-anywhere"), f"Use {default_model.NAME}")
+    assert complaints(app) == []
     app = opened("inside", layer2="77")
     assert "There is no layer 77" in " ".join(complaints(app))
     app = press(app, "Use layer 0")

@@ -75,10 +75,10 @@ def test_a_link_can_leave_nothing_out():
 def test_another_baseline_and_then_another_table():
     app = opened(published_view="difference", published_baseline="BERT-R")
     assert silent(app)
-    assert any("difference to BERT-R" in heading for heading in figures(app))
+    assert any("difference from BERT-R" in heading for heading in figures(app))
     app.selectbox(key="experiments.published_table").select("haviv2022nopos|Table 1").run()
     assert silent(app)
-    assert any("difference to Learned" in heading for heading in figures(app))
+    assert any("difference from Learned" in heading for heading in figures(app))
 
 
 @pytest.mark.parametrize(

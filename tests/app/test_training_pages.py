@@ -11,7 +11,7 @@ from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
     "curves": ["Learning curves"],
-    "gap": ["Final loss, and its difference to adding"],
+    "gap": ["Final loss, and its difference from adding"],
     "parts": ["What lies between adding and “Apart, own matrix”"],
     "convergence": ["Steps to leave the plateau"],
     "length": ["Longer texts than in training"],

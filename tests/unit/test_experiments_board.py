@@ -13,7 +13,7 @@ from analysis import store_build
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, WAYS, full_title
 from analysis.core.errors import AddendError, LinkError, NoResults
-from analysis.core.formatting import signed
+from analysis.core.formatting import join_names, signed
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, ladder, row_tables
 from analysis.figures.experiments.board import axis_range, caption
@@ -408,6 +408,7 @@ def test_the_column_of_widths_waits_for_judged_rows(board):
 def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple[float, float]], said: str) -> None:
     rows = [(name, 64 * 2**place, value) for name, both in differences.items() for place, value in enumerate(both)]
     table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(judged=True)
+    table = table.assign(change_low=-1.0, change_high=1.0)
     finding = ladder._finding(table.assign(title=table.variant))
     assert (f"{said} with the width" in finding) == bool(said)
     changes = {name: abs(wide - narrow) for name, (narrow, wide) in differences.items()}
@@ -418,6 +419,21 @@ def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple
         most = max(changes, key=changes.__getitem__)
         narrow, wide = differences[most]
         assert f"most for {most}: from {signed(narrow)} to {signed(wide)} nats" in finding
+
+
+def test_the_ladder_counts_the_differences_that_surely_grow():
+    rows = [("a", 64, 0.1), ("a", 128, 0.2), ("b", 64, -0.1), ("b", 128, -0.3), ("c", 64, -0.1), ("c", 128, 0.0)]
+    table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(
+        judged=True, title=lambda made: made.variant
+    )
+    sure = table.assign(
+        change_low=table.variant.map({"a": 0.05, "b": -0.3, "c": -0.1}),
+        change_high=table.variant.map({"a": 0.15, "b": -0.1, "c": 0.3}),
+    )
+    assert ladder._finding(sure) == (
+        "From width 64 to 128, 2 of 3 differences from adding grow, by 0.10 to 0.20 nats; the other is not told from "
+        "no change"
+    )
 
 
 def test_the_ladder_has_every_difference_at_every_width(store):
@@ -465,13 +481,13 @@ def test_the_ladder_has_every_difference_at_every_width(store):
         assert rows.change_high.unique() == pytest.approx([interval.high])
 
 
-def test_a_width_that_is_planned_has_an_empty_place(store):
+def test_a_width_that_is_planned_is_named(store):
     """The committed rules ask for width 256, at which nothing is trained."""
     figure = FIGURES["experiments_ladder"].make({})
     planned = ladder._planned(figure.frame())
     first, second = (panel.to_dict() for panel in drawing.panels(figure))
-    waiting = [row["width"] for rows in first["datasets"].values() for row in rows if "planned" in str(row.get("text"))]
-    assert waiting == planned
+    words = " ".join(first["title"]["subtitle"])
+    assert (f"width {join_names(map(str, planned))} is planned" in words) == bool(planned)
     assert {row["variant"] for rows in second["datasets"].values() for row in rows if "change" in row} == set(
         figure.frame().variant[figure.frame().change.notna()]
     )

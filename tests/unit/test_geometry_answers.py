@@ -102,8 +102,9 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
         ), "the widest vectors compared are whole ones"
         assert answer.answer.startswith("Yes") == (row.value < row.baseline_low), model
         assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
-        most = f"{'at most ' * bounded}{100 * row.value:.1f} % in words"
-        assert answer.numbers.startswith(f"hold {100 * positions:.0f} % of what varies in positions, {most}")
+        words = f"{100 * row.value:.1f} % of that in words; random {100 * row.baseline:.1f} %"
+        joined = f"; {row.along:.0f} hold " if bounded else ", "
+        assert answer.numbers == f"hold {100 * positions:.0f} % of what varies in positions{joined}{words}"
         assert f"{rank} is " in answer.note
         assert len(re.findall(r"\d+ of \d+|\b\d+ is", answer.note + answer.answer)) == 2, "one count, not three"
         answered.add(answer.answer.partition(":")[0])

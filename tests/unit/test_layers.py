@@ -95,19 +95,21 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
             assert size == (f"{100 * top:.0f}" if measure == "share" else f"{top:.2f}"), label
         others = np.delete(mean, four, axis=1).sum(1)
         above = {layer for layer in range(len(mean)) if others[layer] > MORE * mean[layer, four].max()}
+        level = {layer for layer in range(len(mean)) if others[layer] > mean[layer, four].max() / MORE} - above
         most = max(leads.count(name) for name in leads)
         at = "every layer" if most == len(leads) else f"{most} of {len(leads)} layers"
         scores, _, others_more = figure.finding.partition("; ")
         assert scores.endswith(f" at {at}")
-        assert bool(others_more) == (bool(above) and measure == "share")
+        assert bool(others_more) == (bool(above | level) and measure == "share")
         states = str([panel.to_dict() for panel in panels(figure)])
         parts = {source: f"{100 * part:.0f} % {source}" for source, part in zip(SOURCES, run.carried[-1], strict=True)}
         largest = SOURCES[int(run.carried[-1].argmax())]
         assert {name for name, said in parts.items() if said in states} == {largest, "position"}
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
         if others_more:
-            named = re.search(r"exceed it at (layers? \d+(?:(?:, | and | to )\d+)*)", others_more)
-            assert _layers(named[1], len(leads)) == above
+            for verb, layers in (("exceed", above), ("match", level)):
+                named = re.search(rf"{verb} it at (layers? \d+(?:(?:, | and | to )\d+)*)", others_more)
+                assert (_layers(named[1], len(leads)) if named else set()) == layers
         more = re.search(r"all others together are more at (layers? [\d, and to]+), where (\w+ → \w+) is the", sizes)
         assert (_layers(more[1], len(leads)) if more else set()) == (above if measure == "share" else set())
         if more:

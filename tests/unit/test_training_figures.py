@@ -1144,12 +1144,12 @@ def test_the_strip_has_a_dot_for_each_run_of_one_preset_and_task(whole):
         means = frame[frame.changed == ""].groupby("title").loss.mean()
         means = means[means <= dots["at"].max()]
         if "nats apart" in figure.finding:  # Of the variants on the axis.
-            assert figure.finding.startswith(f"Variants end up to {means.max() - means.min():.2f} nats apart, ")
+            assert figure.finding.startswith(f"Variants end up to {means.max() - means.min():.2f} nats apart; ")
             usual = frame[frame.changed == ""].groupby("title").loss
             far = int((usual.mean() > dots["at"].max()).sum())
             assert (f" ({far} of {usual.ngroups} variants lie" in figure.finding) == (far > 0)
             spread = (usual.max() - usual.min())[usual.count() > 1].median()
-            assert f"seeds of one variant {spread:.2f}" in figure.finding
+            assert f"seeds of one variant {spread:.2f} in the median" in figure.finding
         assert (dots["at"] <= dots.run_id.map(frame.loss) + 1e-9).all()
         assert set(dots[dots.sign == "near"].run_id) == {
             run for run in frame.index if frame.loss[run] <= dots["at"].max()

@@ -120,7 +120,7 @@ UNITS: dict[str, Unit] = {
         _signed, "correlation, after the cut less before", "of correlation"
     ),
     "Spearman's correlation, less that along the positions' own directions": Unit(
-        _signed, "correlation, random cut less own cut", "of correlation"
+        _signed, "correlation, cut at random less along own", "of correlation"
     ),
     "difference in Spearman's correlation": Unit(
         _signed, "correlation, changed model less intact one", "of correlation"
@@ -131,10 +131,10 @@ UNITS: dict[str, Unit] = {
     "effective rank, as a share of a random table's": Unit(_percent, "of a random table's rank", "of a random rank"),
     "nats a masked word, more than the intact model's": Unit(_signed, "nats a masked word"),
     "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": Unit(
-        _signed, "nats, own cut less random cut", "nats a masked word"
+        _signed, "nats, cut apart less words cut at random", "nats a masked word"
     ),
     "nats a masked word, more than along the positions' own directions": Unit(
-        _signed, "nats, random cut less own cut", "nats a masked word"
+        _signed, "nats, cut apart at random less along own", "nats a masked word"
     ),
     "nats a masked token, more than whole words lose": Unit(
         _signed, "nats, more than whole words lose", "nats a masked token"

@@ -162,8 +162,8 @@ OTHERS = Group(
 )
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
-NARROWER, EQUALLY_NARROW = "C36c", "C36b"
-"""Those that stand above the chart of concatenations: of narrower words alone, and of concatenating beside them."""
+NARROWER, EQUALLY_NARROW = ("C36c", "words of 80 %"), ("C36b", "concatenating beside words of 50 %")
+"""Those that stand above the chart of concatenations, with what is changed: narrower words, and concatenating there."""
 
 
 @figure("experiments_contrasts", Parameters)
@@ -431,15 +431,11 @@ def _finding(found: pd.DataFrame) -> str:
 def _of_narrow_words(found: pd.DataFrame) -> str:
     """The decided effects of narrower words, and of concatenating beside words as narrow; empty while both are open."""
     by_id, margin, parts = {row.id: row for row in frames.rows(found)}, _margin(found), []
-    for statement, words in (
-        (NARROWER, "making words narrower"),
-        (EQUALLY_NARROW, "concatenating beside equally narrow words"),
-    ):
+    for statement, words in (NARROWER, EQUALLY_NARROW):
         row = by_id.get(statement)
         word = OPEN if row is None else standing(row.verdict, row.low, row.high, margin)
-        if word != OPEN:
-            changes = _changes(word, row)
-            parts.append(f"{words} {changes.replace('the loss', 'it') if parts else changes}")
+        if row is not None and word != OPEN:
+            parts.append(f"{words}: {signed_or_zero(row.effect)}, {word}")
     return "; ".join(parts)
 
 

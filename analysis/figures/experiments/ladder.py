@@ -3,6 +3,7 @@
 import math
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS, ablate
@@ -13,9 +14,9 @@ from analysis.core.formatting import fixed, join_names, plural, sentences, signe
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
-from analysis.figures.experiments.row_widths import width_rows, words_at_widths
+from analysis.figures.experiments.row_widths import width_rows
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import NAME_CHARACTERS, name_heights, padded_range, spread_names
+from analysis.figures.training.line_marks import name_heights, padded_range, spread_names
 from analysis.figures.training.row_marks import VARIANT
 from analysis.figures.training.trainings import title
 from analysis.rules import all_encoder_rules, encoder_rules
@@ -23,6 +24,8 @@ from analysis.statistics import difference
 
 HEIGHT, CHANGE_HEIGHT = 360, 300
 """Pixels of the plot of the widths, and of that of the changes."""
+LETTERS, NUMBER_HEIGHT = 20, 13.0
+"""Letters of a name on one line, and the pixels that a number takes from top to bottom."""
 CHANGES = ["variant", "title", "change", "change_low", "change_high"]
 
 
@@ -115,6 +118,16 @@ def _finding(table: pd.DataFrame) -> str:
             }[bool((both[wide] < 0).any()), bool((both[wide] > 0).any())]
             which = "both" if len(both) == 2 else f"all {len(both)}"
             return f"{sides} {verb} with the width: in {which} comparisons by {sizes} nats from {narrow} to {wide}"
+    sure = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
+    grown = both[(sure.change_low * sure.change_high > 0) & (both[wide].abs() > both[narrow].abs())]
+    if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
+        sizes = " to ".join(
+            dict.fromkeys(fixed(size) for size in sorted(changes[grown.index].abs())[:: len(grown) - 1])
+        )
+        return (
+            f"From width {narrow} to {wide}, {len(grown)} of {len(both)} differences from adding grow, by {sizes} "
+            f"nats; {'the other is' if len(both) - len(grown) == 1 else 'the others are'} not told from no change"
+        )
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
@@ -151,12 +164,12 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> list[Chart]:
 def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: Theme) -> Chart:
     """A line a variant in the colour of its way, a dot a width with its interval; a ring where seeds are missing.
 
-    A width that is planned has an empty place.
+    A width that is planned has no place; words above the plot name it.
     """
     planned = _planned(table)
-    places = sorted({*table.width, *planned})
+    places = sorted(set(table.width))
     # The names need room at the right of the last dots.
-    end = max(places[-1], 2 * int(table.width.max()))
+    end = 2 * places[-1]
     domain = padded_range(pd.concat([table.value, table.low, table.high, pd.Series([0.0])]).dropna(), 0.06)
     x = marks.number(
         alt.X, "width", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=44
@@ -178,34 +191,45 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
         )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=hues))
     last = table.width == table.groupby("variant").width.transform("max")
-    numbers = alt.Chart(table[~last].assign(name=lambda rows: [signed(value) for value in rows.value]))
-    before = numbers.mark_text(align="right", dx=-9, fontSize=marks.TEXT, color=theme.ink)
-    layers.append(before.encode(x=x, y=y, text="name:N"))
-    if planned:
-        layers.append(words_at_widths(planned, "planned,\nnot yet\ntrained", x, theme))
+    waiting = f"; width {join_names(map(str, planned))} is planned" if planned else ""
     panel = marks.panel(
-        alt.layer(*layers), _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
+        alt.layer(*layers), *(_numbers(group, x, domain, theme) for _, group in table[~last].groupby("width")),
+        _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
         title="Final loss less adding's: below 0 is better",
-        below=[f"bars: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, which counts as the same"],
+        below=[f"bars: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same{waiting}"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
+
+
+def _numbers(rows: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: Theme) -> Chart:
+    """The numbers of one width left of their dots, moved up or down where two would touch."""
+    frame = rows[["width"]].assign(
+        name=[signed(value) for value in rows.value],
+        place=spread_names(rows.value.to_numpy(dtype=float), np.full(len(rows), NUMBER_HEIGHT), domain, HEIGHT),
+    )
+    text = alt.Chart(frame).mark_text(align="right", baseline="middle", dx=-9, fontSize=marks.TEXT, color=theme.ink)
+    return text.encode(x=x, y=_pixels(), text="name:N")
+
+
+def _pixels() -> alt.Y:
+    """A height in pixels from the top of the plot."""
+    return alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None)
 
 
 def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: Theme) -> Chart:
     """The name and the number of each line right of its last dot, moved up or down where two would touch."""
     names = [f"{row.title} {signed(row.value)}" for row in frames.rows(ends)]
-    wrapped = [marks.wrap_label(name, NAME_CHARACTERS) for name in names]
+    wrapped = [marks.wrap_label(name, LETTERS) for name in names]
     frame = ends[["width"]].assign(
         name=wrapped,
-        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(names), domain, HEIGHT),
+        place=spread_names(ends.value.to_numpy(dtype=float), name_heights(names, LETTERS), domain, HEIGHT),
         up=[-marks.LABEL_LINE / 2 * name.count("\n") for name in wrapped],
     )
     text = alt.Chart(frame).mark_text(
         align="left", baseline="middle", dx=12, dy=alt.expr("datum.up"), lineBreak="\n",
         lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink,
     )  # fmt: skip
-    place = alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None)
-    return text.encode(x=x, y=place, text="name:N")
+    return text.encode(x=x, y=_pixels(), text="name:N")
 
 
 def _draw_changes(changes: pd.DataFrame, table: pd.DataFrame, hues: alt.Color, theme: Theme) -> Chart:

@@ -177,14 +177,14 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     if len(exits):
         exits = exits.drop_duplicates("variant")
         layers.append(alt.Chart(exits).mark_rule(strokeDash=[2, 3]).encode(x=x, color=hue))
-        # Above the plateau no curve runs. The earlier one stands left of its line, so that the later line does not
+        # At the foot no curve runs so early. The earlier one stands left of its line, so that the later line does not
         # cross it.
         for place, exit in enumerate(frames.rows(exits.sort_values("step"))):
             left = place == 0 and len(exits) > 1
             text = alt.Chart(exits[exits.variant == exit.variant]).mark_text(
                 align="right" if left else "left", dx=-4 if left else 4, fontSize=marks.TEXT
             )
-            layers.append(text.encode(x=x, y=alt.value(8), text="text:N", color=hue))
+            layers.append(text.encode(x=x, y=alt.value(HEIGHT - 8), text="text:N", color=hue))
     sizes = np.full(len(ends), float(LABEL_HEIGHT))
     labels = ends.assign(
         place=spread_names(ends.value.to_numpy(dtype=float), sizes, domain, HEIGHT),

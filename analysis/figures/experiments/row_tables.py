@@ -58,7 +58,7 @@ def seeds(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     parts = [f"{plural(len(row.losses), 'seed')}, mean final loss {row.loss:.3f} nats."]
     if row.gap and row.gap.low == row.gap.low:
         parts.append(
-            f"Difference to adding {signed(row.gap.value, 3)} (95 % interval {signed(row.gap.low, 3)} to "
+            f"Difference from adding {signed(row.gap.value, 3)} (95 % interval {signed(row.gap.low, 3)} to "
             f"{signed(row.gap.high, 3)}, {plural(row.gap.seeds, 'pair')})."
         )
     if row.outcome == "few":

@@ -1,6 +1,6 @@
 """The ladder of one row of the board: its difference to adding at each width of the model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import altair as alt
 import pandas as pd
@@ -76,10 +76,12 @@ def _finding(name: str, widths: Mapping[int, Gap]) -> str:
         )
         return f"{'So far one width is judged' if judged else 'No width can be judged yet'}: {counts}"
     (narrow, first), *_, (wide, last) = judged.items()
-    return (
-        f"{name} differs from adding by {signed(first.value)} nats at width {narrow} and by {signed(last.value)} at "
-        f"width {wide}"
-    )
+    return f"{name} minus adding: {_size(first)} at width {narrow}, {_size(last)} at width {wide}"
+
+
+def _size(gap: Gap) -> str:
+    """A difference in nats, and whether its interval tells it from none."""
+    return f"{signed(gap.value)} nats{'' if gap.low > 0 or gap.high < 0 else ' (not told apart)'}"
 
 
 def _recipes(widths: Mapping[int, Gap]) -> str:
@@ -90,8 +92,8 @@ def _recipes(widths: Mapping[int, Gap]) -> str:
 
 def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
     """A dot a width with its interval and its number; a ring where there are too few seeds."""
-    accent = theme.colour(colours.of_way(way))
-    x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=list(WIDTHS), form="d")
+    accent, trained = theme.colour(colours.of_way(way)), sorted(set(table.width))
+    x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=trained, form="d")
     ends = [0.0, *table.value, *table.low.dropna(), *table.high.dropna()]
     room = 0.1 * (max(ends) - min(ends) or 1)
     y = marks.number(alt.Y, "value", "nats; below 0 is better", domain=(min(ends) - room, max(ends) + room), ticks=5)
@@ -104,18 +106,6 @@ def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
             strokeWidth=2,
         )  # fmt: skip
         layers.append(mark.encode(x=x, y=y))
-    missing = [width for width in WIDTHS if width not in set(table.width)]
-    if missing:
-        layers.append(words_at_widths(missing, "not\ntrained\nyet", x, theme))
     text = alt.Chart(table).mark_text(align="left", dx=10, dy=-10, fontSize=marks.PANEL_TITLE, color=accent)
     layers.append(text.encode(x=x, y=y, text="written:N"))
     return marks.panel(*layers, theme=theme, width=340, height=300)
-
-
-def words_at_widths(widths: Sequence[int], words: str, x: alt.X, theme: Theme) -> Chart:
-    """Words in three lines above the axis at each of these widths, of which nothing can be drawn."""
-    text = alt.Chart(pd.DataFrame({"width": widths, "text": words})).mark_text(
-        baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE, dy=-2 * marks.LABEL_LINE - 6,
-        fontSize=marks.TEXT, color=theme.colour(colours.SOFT),
-    )  # fmt: skip
-    return text.encode(x=x, y=alt.value("height"), text="text:N")

@@ -45,16 +45,6 @@ class Held:
     words: Estimate
     curves: pd.DataFrame
 
-    @property
-    def random(self) -> float:
-        """The share that `rank` random directions hold."""
-        return self.words.baseline if self.rank == self.measured else self.rank / self.width
-
-    @property
-    def words_in_words(self) -> str:
-        """The share of the words, or the most that it can be: fewer directions than were measured hold no more."""
-        return f"{'at most ' * (self.rank < self.measured)}{percent(self.words.value, 1)}"
-
 
 def held(model: str) -> Held:
     """The shares in as many directions as the positions' effective rank. Raises NoResults.

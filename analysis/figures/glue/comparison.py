@@ -102,7 +102,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     meaning = (MEANS if name == "glue_difference" else VALUES)[study.protocol]
     parts = [
         {
-            "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference to "
+            "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference from "
             f"{name_of(study)}'s; dots right of the line score higher.",
             "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
             f"{study.margin:g} (by the 90 % interval); grey: open, once corrected for how many are compared"
@@ -247,7 +247,7 @@ def difference(params: GlueParameters) -> Figure:
     """
     return _figure(
         "glue_difference",
-        "Difference to {}, task by task",
+        "Difference from {}, task by task",
         params,
         "difference",
         lambda table: table[table.difference.notna() & (table.variant != table.baseline)],
@@ -347,6 +347,6 @@ def _draw_average(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) ->
     shown = ours if len(ours) else rows
     title = "Our average" if len(ours) else "Published average"
     return [
-        variants_panel(content, compared, "difference", (f"Difference to {content.baseline}", ""), theme),
+        variants_panel(content, compared, "difference", (f"Difference from {content.baseline}", ""), theme),
         variants_panel(content, shown, "value", (title, majority(shown)), theme),
     ]

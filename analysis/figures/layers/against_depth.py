@@ -135,9 +135,12 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     text = f"Largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > MORE * sizes]
+    level = lead.index[(MORE * together > sizes) & (together <= MORE * sizes)]
+    said = [f"{verb} it at {_layers(layers)}" for verb, layers in (("exceed", above), ("match", level)) if len(layers)]
+    if said:
+        finding += f"; the others together (grey) {join_names(said)}"
     if not len(above):
         return finding, f"{text}."
-    finding += f"; the others together (grey) exceed it at {_layers(above)}"
     led = others.loc[above].max()
     where = _layers(above)
     return finding, (

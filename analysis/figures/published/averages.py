@@ -212,6 +212,6 @@ def _dumbbells(
         theme=theme,
         width=marks.WIDE,
         height=height,
-        title=wrapped_title(f"Difference to {baseline}"),
+        title=wrapped_title(f"Difference from {baseline}"),
         below=marks.wrap_lines(f"right: average of {names['all']}; {baseline} has {own:.2f}", 56),
     )  # fmt: skip

@@ -47,7 +47,7 @@ def difference(params: BaselineParameters) -> Figure:
     top, bottom = rows.iloc[rows.difference.argmax()], rows.iloc[rows.difference.argmin()]
     left_out = int(table.cells.change.sum())
     return Figure(
-        title=f"{table.title}: difference to {baseline}",
+        title=f"{table.title}: difference from {baseline}",
         finding=(
             f"The largest rise over {baseline} is {top.row}'s: {signed(top.difference)} {top.unit} on {top.column}"
             if top.difference > 0

@@ -453,7 +453,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         )
     return marks.panel(
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
-        title=f"Trained by preset {_presets_in_words(frame[frame.judged])}",
+        title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
             f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
             *(["new: the same change with new seeds, which judge it"] if "\n" in "".join(rows.written) else []),

@@ -91,7 +91,7 @@ def _finding(seeds: float, means: pd.Series, limit: float) -> str:
         return ""
     far = len(means) - len(near)
     beyond = f" ({far} of {len(means)} variants {'lies' if far == 1 else 'lie'} beyond the axis)" if far else ""
-    return f"Variants end up to {fixed(variants)} nats apart, and seeds of one variant {fixed(seeds)}{beyond}"
+    return f"Variants end up to {fixed(variants)} nats apart; seeds of one variant {fixed(seeds)} in the median{beyond}"
 
 
 def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:

@@ -165,7 +165,7 @@ def gap(params: ComparedParameters) -> Figure:
     clipped = bool((within.low < domain[0]).any() or (within.high > domain[1]).any())
     runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
-        title=f"Final loss, and its difference to {named(base)}",
+        title=f"Final loss, and its difference from {named(base)}",
         finding=count_outcomes(table, base),
         frame=lambda: table,
         caption=sentences(
@@ -357,7 +357,7 @@ def _draw(
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
     return [
         marks.panel(
-            *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference to {baseline}",
+            *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference from {baseline}",
             below=[
                 f"lines: 95 % intervals; grey band: ±{margin:g} nats; hollow: not decided",
                 "at the right: the difference, its verdict, the loss",

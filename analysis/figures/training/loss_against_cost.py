@@ -164,13 +164,13 @@ def _finding(drawn: pd.DataFrame, axis: Axis, *, matched: bool) -> str:
     ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
     if axis.measure in costs.MACHINE:
         apart = (others.cost - others.earlier).abs().dropna()
-        noise = (
-            f"; two measurements of one variant differ by {_points(apart.median())} in the median and "
-            f"{_points(apart.max())} at most"
-            if len(apart)
-            else ""
+        most = f"None of {count} takes over {percent(others.cost.max(), 1)} more {axis.noun} than adding"
+        if not len(apart):
+            return most
+        return (
+            f"{most} ({percent(others.earlier.max(), 1)} in an earlier measurement); two measurements of one differ by "
+            f"{_points(apart.median())} in the median"
         )
-        return f"The {axis.noun} of {count} differs from adding's {ends}{noise}"
     free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
     sizes = " (sizes matched)" if matched and axis.measure != "parameters" else ""
     if free.empty:

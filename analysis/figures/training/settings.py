@@ -298,7 +298,7 @@ def _draw(table: pd.DataFrame, base: str, theme: Theme) -> list[Chart]:
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
     return [
         marks.panel(
-            *layers, theme=theme, width=520, height=height, title=f"Difference to {title(base)}",
+            *layers, theme=theme, width=520, height=height, title=f"Difference from {title(base)}",
             below=["filled: beyond chance; hollow: not, or of one seed"]
             + (["both stuck: neither uses word order"] if rows.written.eq(STUCK).any() else []),
         )

@@ -13,6 +13,8 @@ function prose(text) {
   return text.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
 }
 
+const earlier = (count) => `${count} earlier ${count === 1 ? "entry" : "entries"}`;
+
 const across = (place) => `${50 + EDGE * place}%`;
 
 // The rule's line is the middle of the strip, which the page's style draws through all rows, with the second line of a
@@ -220,7 +222,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const later = [...log.children].slice(LOG_LINES);
     if (later.length) {
       const quoted = later.some((line) => line.className === "quoted");
-      changed.append(make("details", quoted ? { open: "" } : {}, make("summary", {}, `${later.length} earlier entries`), make("ul", { class: "log" }, ...later)));
+      changed.append(make("details", quoted ? { open: "" } : {}, make("summary", {}, earlier(later.length)), make("ul", { class: "log" }, ...later)));
     }
     panel.append(make("div", { class: "foot" }, make("span", { class: "gap" }), quotes, changed));
     const acts = make("div", { class: "acts" });
@@ -314,10 +316,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
       const statements = group.claims.flatMap((claim) => claim.statements);
-      const matching = statements.filter(matches).length;
+      const matching = visible.flatMap((claim) => claim.statements).filter(matches).length;
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
       const priced = statements.filter((one) => one.hours !== null && matches(one)).length;
-      const counted = memory.state.by === "hours" ? `${priced} statements` : `${memory.state.by === "verdict" ? `${group.claims.length} claims, ` : ""}${number} statements`;
+      const among = visible.length < group.claims.length ? `${visible.length} of ${group.claims.length}` : visible.length;
+      const counted = memory.state.by === "hours" ? `the quickest of ${visible.length} claims, of ${priced} open ones with a known cost`
+        : `${memory.state.by === "verdict" ? `${among} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
         count += 1;
@@ -371,7 +375,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   $(".changes > .log").replaceChildren(...lines.slice(0, board.log.first));
   $(".log.all").replaceChildren(...lines.slice(board.log.first));
   $(".changes details").hidden = lines.length <= board.log.first;
-  $(".changes summary").textContent = `${lines.length - board.log.first} earlier entries`;
+  $(".changes summary").textContent = earlier(lines.length - board.log.first);
 
   function show() {
     const { claim, statement } = memory.state;

@@ -98,7 +98,7 @@ const printed = (row, kind) => (kind === "time" ? `× ${row.times}` : times(row[
 
 const COSTS = { parameters: "parameters", products: "arithmetic", time: "time" };
 
-const withoutCosts = (row) => (row.baseline ? "what costs are against" : row.time === null ? "as added; time not measured" : "as added");
+const withoutCosts = (row) => (row.baseline ? "× 1: others are compared with it" : row.time === null ? "× 1, as added; time not measured" : "× 1, as added");
 
 function drawCost(svg, width, row, axis) {
   const shown = costs(row);

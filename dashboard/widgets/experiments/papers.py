@@ -25,7 +25,7 @@ OF_A_TABLE = ("published_table", "published_baseline", "published_without", "pub
 """Fields of a link that say something about one table."""
 OTHER_PAPERS = "One cross term removed, and models without positions"
 """The title of the fold in which the second figure of all papers stands."""
-VIEWS = {"average": "Average", "difference": "Difference to a baseline", "scores": "Scores"}
+VIEWS = {"average": "Average", "difference": "Difference from a baseline", "scores": "Scores"}
 
 
 def draw(pickers: Pickers) -> None:

@@ -531,8 +531,8 @@ class Board {
     const leading = data.shares[lead][this.at.head] ?? 0;
     const subject = `Head ${this.at.head} of layer ${data.layer}`;
     const over = data.measure === "share" ? data.many?.values[data.layer - data.table.first]?.[lead]?.[this.at.head] ?? null : null;
-    const besides = over === null ? "" : `, ${percent(over)} over ${data.many.texts} texts`;
-    const size = `${percent(leading)} of what varies in its scores in this text${besides}`;
+    const besides = over === null ? "" : ` (${percent(over)} over ${data.many.texts} texts)`;
+    const size = `${percent(leading)} of what varies in this text${besides}`;
     this.part("heading").textContent = !known || own.length < 2 ? subject
       : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${parts[lead].label} is ${size}`
       : `${subject} mixes terms; the largest, ${parts[lead].label}, is ${size}`;

@@ -32,10 +32,12 @@ TRAINED_ON = "C35a"
 AT_RANDOM = "C35b"
 """The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (
-    "SELECT max(difference) FILTER (operation = 'separated_along_read') AS separated "
+    "SELECT max(difference) FILTER (operation = 'separated') AS separated, "
+    "max(difference) FILTER (operation = 'separated_along_read') AS along_read "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
 )
-"""The encoder of the judged recipe; the older one was still learning order."""
+"""The encoder of the judged recipe; the older one was still learning order. Its table has rows that no text reads, so
+that it is cut along the directions of the whole table, as the real model is, and along those that texts read."""
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
@@ -101,11 +103,16 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of the same cut to an encoder of width 128. C10h compares it with losing as many random directions."""
+    """The cost of the same cut to an encoder of width 128, and along the directions of the positions that texts read.
+
+    C10h compares that with losing as many random directions.
+    """
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None:
         return ""
-    return f" An encoder of width 128 has less room: the same cut costs it {rows[0]['separated']:.2f} nats."
+    read = rows[0]["along_read"]
+    better = "" if read is None else f" ({read:.2f} along the directions that its texts read)"
+    return f" One encoder of width 128 has less room: the same cut costs it {rows[0]['separated']:.2f} nats{better}."
 
 
 register(
