@@ -69,8 +69,8 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
     for model in models():
         answer = QUESTIONS["directions"].of(model)
         words = read.query(
-            "SELECT along, value, baseline_low, baseline_high FROM newest_geometry WHERE model = ? AND subject = "
-            "'centred' AND measure = 'word_energy_in_position' ORDER BY along",
+            "SELECT along, value, baseline, baseline_low, baseline_high FROM newest_geometry WHERE model = ? AND "
+            "subject = 'centred' AND measure = 'word_energy_in_position' ORDER BY along",
             [model],
         )
         assert (answer.answer in LACKING) == words.empty, model

@@ -38,7 +38,7 @@ IN_PART = "in part"
 """The standing of a claim of which some statements hold and others fail."""
 
 
-class Standing(NamedTuple):
+class StandingInWords(NamedTuple):
     """The standing of a claim in words: of one claim, of several, and as the heading of all that have it."""
 
     one: str
@@ -47,15 +47,15 @@ class Standing(NamedTuple):
 
 
 STANDINGS = {
-    FOR: Standing("holds", "hold", "Claims that hold so far"),
-    AGAINST: Standing("fails", "fail", "Claims that fail"),
-    IN_PART: Standing(
+    FOR: StandingInWords("holds", "hold", "Claims that hold so far"),
+    AGAINST: StandingInWords("fails", "fail", "Claims that fail"),
+    IN_PART: StandingInWords(
         "holds in some of its statements and fails in others",
         "hold in some statements and fail in others",
         "Claims that hold in some statements and fail in others",
     ),
-    MIXED: Standing("has mixed evidence", "have mixed evidence", "Claims with mixed evidence"),
-    OPEN: Standing(
+    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence"),
+    OPEN: StandingInWords(
         "has no decided statement yet", "have no decided statement yet", "Claims of which nothing is decided yet"
     ),
 }

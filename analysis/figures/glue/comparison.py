@@ -104,13 +104,10 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         {
             "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference from "
             f"{name_of(study)}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {name_of(study)}'s, in points; *: different; =: equal within "
-            f"{study.margin:g} (by the 90 % interval); grey: open, once corrected for how many are compared"
-            + (
-                f"; ±: half of the 95 % interval; {heat.HOLM}: open only after that correction."
-                if len(study.results.variants) <= heat.FEW
-                else "."
-            ),
+            "difference": f"Score on each task minus {name_of(study)}'s, in points"
+            + (" (±: half of the 95 % interval)." if len(study.results.variants) <= heat.FEW else ".")
+            + f" *: different; =: equal within {study.margin:g}, by the 90 % interval; grey: open, once corrected for "
+            f"how many are compared; {heat.HOLM}: open only after that correction.",
             "scores": "Score on each task's dev set, in points; higher is better.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "

@@ -116,6 +116,14 @@ def _correlations(rows: pd.DataFrame) -> list[str]:
     return ["; ".join(named)] if named else []
 
 
+def _signs(cells: pd.DataFrame) -> list[str]:
+    """A line on the signs in the cells; none where there are none."""
+    signs = {"*": "* different", "=": "= equal", "open": "grey: open", HOLM: f"{HOLM}: by its correction alone"}
+    drawn = " ".join(cells.text).replace("\n", " ").replace(",", " ").split()
+    found = [words for sign, words in signs.items() if sign in drawn]
+    return ["; ".join(found)] if found else []
+
+
 def _seeds(rows: pd.DataFrame) -> list[str]:
     """A line on the seeds of our own models; none for a published table."""
     own = rows[rows.verdict != PUBLISHED]
@@ -162,7 +170,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),
-            below=[*_seeds(group), *_correlations(group)],
+            below=[*_seeds(group), *_correlations(group), *_signs(cells)],
         )
         for group in groups
     ]

@@ -149,7 +149,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         x=marks.number(
             alt.X,
             "place",
-            "dimensions, from the word's highest value to its lowest",
+            ["dimensions, from the word's", "highest value to its lowest"],
             domain=(0, values.shape[1]),
             ticks=6,
             grid=False,
