@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims.statements import stored
-from analysis.claims.statements.judgement import Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, Judgement
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, percent, plural, ranges, signed
 from analysis.figures.geometry import states
@@ -119,7 +119,7 @@ def models_in_words(statement: Judgement, source: str) -> str:
     """The readings in which a statement holds and fails, the source that is shown first; empty where there are none.
 
     >>> models_in_words(statement, "all-MiniLM-L6-v2")
-    'It holds here and in 9 others, fails in 3.'
+    'It holds here and in 9 others, fails in 3. One failure contradicts it.'
     """
     counts = Counter(reading.standing for reading in statement.readings if reading.standing in HOLDING)
     here = next((reading.standing for reading in statement.readings if reading.source == source), "")
@@ -131,6 +131,8 @@ def models_in_words(statement: Judgement, source: str) -> str:
     if not parts:
         return ""
     enough = " One model suffices for it." if statement.quantifier == "some" else ""
+    if statement.quantifier == "every" and counts["fails"] and statement.verdict == CONTRADICTED:
+        enough = " One failure contradicts it."
     return f"It {', '.join(parts)}.{enough}"
 
 

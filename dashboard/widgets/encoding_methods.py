@@ -23,6 +23,7 @@ from analysis.narrative.choosing.board import (
     headline,
     longer_texts,
     recipes,
+    rows_in_words,
     studied,
     summary,
     trained_title,
@@ -102,9 +103,9 @@ def draw(pickers: Pickers) -> None:
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
             escape_markdown(
-                f"Losses are of our trainings on masked words by {recipes(rows)}, which frozen rules judge, with "
-                "95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a cell "
-                "says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
+                f"{rows_in_words(rows)} Losses are of our trainings on masked words by {recipes(rows)}, which frozen "
+                "rules judge, with 95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. "
+                "Where a cell says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
                 "and its loss has no place on this axis. “Tied first”: the rules leave open which ends lowest. "
                 "“Open”, and a ring: they leave open whether it ends lower or higher than adding. “Other recipe”, "
                 "below a number: of the recipe that is named second here, against adding of that recipe. "

@@ -147,6 +147,7 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
     if needs:
         assert said.startswith(f"{len(able)} of 10 methods can" if able else "None of the 10")
     else:
+        said += board.rows_in_words(found)
         assert f"The {len(found)} rows are 10 methods, " in said
     trained = {row.method for row in found if not row.lacks and (row.baseline or (row.loss and row.loss.judged))}
     assert f"e trained {len(trained) or 'none'} of them" in said or not able

@@ -207,6 +207,8 @@ def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store:
                     assert (here is not None) == (standings.get(source) == standing)
                     assert int(others or 0) + (here is not None) == count
             assert ("One model suffices" in said) == (statement.quantifier == "some")
+            every = statement.quantifier == "every" and statement.verdict == "contradicted"
+            assert ("One failure contradicts it" in said) == (every and "fails" in standings.values())
             assert verdicts[statement.id].endswith(f"{capitalised(statement.verdict)}. {said}")
         assert set(verdicts) == set(ids)
 

@@ -230,10 +230,9 @@ def _more(heading: Heading, quoted: Set[str]) -> str:
 
 
 def standings() -> str:
-    """The finding of the whole page: the number of claims of each standing, the most frequent one first."""
+    """The finding of the whole page: the number of claims of each standing, the decided ones first."""
     counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
-    ordered = sorted(STANDINGS.items(), key=lambda standing: -counts[standing[0]])
-    said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in ordered if counts[side])
+    said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
     return join_names(said)
 
 

@@ -121,9 +121,8 @@ def _finding(table: pd.DataFrame) -> str:
     sure = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
     grown = both[(sure.change_low * sure.change_high > 0) & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
-        sizes = " to ".join(
-            dict.fromkeys(fixed(size) for size in sorted(changes[grown.index].abs())[:: len(grown) - 1])
-        )
+        moved = changes[grown.index].abs()
+        sizes = " to ".join(dict.fromkeys(fixed(size) for size in (moved.min(), moved.max())))
         return (
             f"From width {narrow} to {wide}, {len(grown)} of {len(both)} differences from adding grow, by {sizes} "
             f"nats; {'the other is' if len(both) - len(grown) == 1 else 'the others are'} not told from no change"

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import full_title, named, quote
-from analysis.core import colours, frames
+from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
 from analysis.figures import marks
@@ -164,9 +164,8 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     tooltip = (("title", "variant"), ("step", "steps", ","), ("value", "mean loss", ".3f"), "seeds:Q")
     curves: list[Chart] = []
     for width, group in lines.groupby(lines.variant.isin(strong).map({False: 1.4, True: 2.6})):
-        line = {"theme": theme, "color": hue, "dash": dash, "dots": 0, "width": float(str(width)), "tooltip": tooltip}
-        line["clip"] = True
-        curves += marks.line_plot(group, x=x, y=y, **line)
+        line = {"theme": theme, "color": hue, "dash": dash, "dots": 0, "width": float(str(width)), "clip": True}
+        curves += marks.line_plot(group, x=x, y=y, tooltip=tooltip, **line)
     dots = alt.Chart(ends).mark_point(filled=True, size=marks.DOT, opacity=1).encode(x=x, y=y, color=hue)
     layers: list[Chart] = [band, *curves, dots]
     exits = pd.DataFrame(
@@ -179,9 +178,9 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
         layers.append(alt.Chart(exits).mark_rule(strokeDash=[2, 3]).encode(x=x, color=hue))
         # At the foot no curve runs so early. The earlier one stands left of its line, so that the later line does not
         # cross it.
-        for place, exit in enumerate(frames.rows(exits.sort_values("step"))):
+        for place, number in enumerate(exits.sort_values("step").variant):
             left = place == 0 and len(exits) > 1
-            text = alt.Chart(exits[exits.variant == exit.variant]).mark_text(
+            text = alt.Chart(exits[exits.variant == number]).mark_text(
                 align="right" if left else "left", dx=-4 if left else 4, fontSize=marks.TEXT
             )
             layers.append(text.encode(x=x, y=alt.value(HEIGHT - 8), text="text:N", color=hue))

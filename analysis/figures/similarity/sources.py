@@ -65,7 +65,8 @@ def _with_and_without(result: Similarity) -> str:
         return f"The cosine is {cosine}"
     if fixed(without, 3) == cosine:
         return f"The cosine is {cosine}, with positions and run without them"
-    return f"The cosine is {cosine}; run without positions it is {fixed(without, 3)}"
+    verb = "raise" if result.cosine > without else "lower"
+    return f"Positions {verb} the cosine of the two texts from {fixed(without, 3)} to {cosine}"
 
 
 def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> Chart:

@@ -321,7 +321,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         title=f"Share kept on texts {longest} times as long",
         below=[
             f"{between if len(times) > 2 else 'dots'}; {plural(most, 'seed')}",
-            "; ".join(filter(None, (worse, cut))),
+            "; ".join(filter(None, (worse, cut))) or " ",
         ],
     )
 

@@ -164,7 +164,8 @@ def _finding(drawn: pd.DataFrame, axis: Axis, *, matched: bool) -> str:
     ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
     if axis.measure in costs.MACHINE:
         apart = (others.cost - others.earlier).abs().dropna()
-        most = f"None of {count} takes over {percent(others.cost.max(), 1)} more {axis.noun} than adding"
+        limit = f"over {percent(others.cost.max(), 1)} more" if others.cost.max() > 0 else "more"
+        most = f"None of {count} takes {limit} {axis.noun} than adding"
         if not len(apart):
             return most
         return (

@@ -424,13 +424,21 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     if not able:
         return f"None of the {count(board)} methods can do it all."
     trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
-    seeds = f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
     if not needs:
-        return (
-            f"{_for_each_need(board)} Press what you need above, and what lacks it moves down. The "
-            f"{plural(len(able), 'row')} are {plural(count(board), 'method')}{_at_strengths(able)}; {seeds}"
-        ).lstrip()
-    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {seeds}"
+        return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
+    return (
+        f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; we trained "
+        f"{count(trained) or 'none'} of them with all seeds, as small encoders."
+    )
+
+
+def rows_in_words(board: Sequence[EncodingRow]) -> str:
+    """The number of rows, of the methods that they are of, and of those that we trained with all seeds."""
+    trained = [row for row in board if row.baseline or (row.loss and row.loss.judged)]
+    return (
+        f"The {plural(len(board), 'row')} are {plural(count(board), 'method')}{_at_strengths(board)}; we trained "
+        f"{count(trained) or 'none'} of them with all seeds, as small encoders."
+    )
 
 
 def _at_strengths(able: Sequence[EncodingRow]) -> str:
