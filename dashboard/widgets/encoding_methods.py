@@ -104,11 +104,11 @@ def draw(pickers: Pickers) -> None:
         st.markdown(
             escape_markdown(
                 f"{rows_in_words(rows)} Losses are of our trainings on masked words by {recipes(rows)}, which frozen "
-                "rules judge, with 95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. "
-                "Where a cell says “causal only” or “another recipe” in place of a dot, we trained the method in that way alone, "
-                "and its loss has no place on this axis. “Tied first”: the rules leave open which ends lowest. "
-                "“Open”, and a ring: they leave open whether it ends lower or higher than adding. “Other recipe”, "
-                "below a number: of the recipe that is named second here, against adding of that recipe. "
+                "rules judge, with 95\u00a0% intervals over seeds paired with learned, added positions of the same "
+                "recipe. Where a cell says “causal only” or “another recipe” in place of a dot, we trained the method "
+                "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
+                "ends lowest. “Open”, and a ring: they leave open whether it ends lower or higher than adding. “Other "
+                "recipe”, below a number: of the recipe that is named second here, against adding of that recipe. "
                 f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )
