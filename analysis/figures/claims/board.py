@@ -39,24 +39,29 @@ IN_PART = "in part"
 
 
 class StandingInWords(NamedTuple):
-    """The standing of a claim in words: of one claim, of several, and as the heading of all that have it."""
+    """The standing of a claim in words: of one claim, of several, as a heading over all that have it, and in a row."""
 
     one: str
     several: str
     heading: str
+    row: str
 
 
 STANDINGS = {
-    FOR: StandingInWords("holds", "hold", "Claims that hold so far"),
-    AGAINST: StandingInWords("fails", "fail", "Claims that fail"),
+    FOR: StandingInWords("holds", "hold", "Claims that hold so far", "holds"),
+    AGAINST: StandingInWords("fails", "fail", "Claims that fail", "fails"),
     IN_PART: StandingInWords(
         "holds in some of its statements and fails in others",
         "hold in some statements and fail in others",
         "Claims that hold in some statements and fail in others",
+        "holds in part",
     ),
-    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence"),
+    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence", "mixed"),
     OPEN: StandingInWords(
-        "has no decided statement yet", "have no decided statement yet", "Claims of which nothing is decided yet"
+        "has no decided statement yet",
+        "have no decided statement yet",
+        "Claims of which nothing is decided yet",
+        "nothing decided",
     ),
 }
 CLEAREST = "Clearest"
@@ -101,7 +106,7 @@ def board() -> ClaimsBoard:
     ]
     content = {
         "groups": [group for group in groups if group["claims"]],
-        "standings": {side: standing.heading for side, standing in STANDINGS.items()},
+        "standings": {side: {"heading": one.heading, "row": one.row} for side, one in STANDINGS.items()},
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,

@@ -253,6 +253,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
     tell();
   }
 
+  // The id of a claim and its standing in a word, which stay on one line; a note on mixed evidence says it by itself.
+  function standing(claim) {
+    const word = claim.note.startsWith("mixed") ? "" : board.standings[claim.standing].row;
+    return [claim.id, word].filter(Boolean).join(" · ").replaceAll(" ", "\u00a0");
+  }
+
   function row(claim) {
     // Under a filter the strip is that of a statement which matches it.
     const byRank = [...claim.statements].sort((one, other) => other.typical - one.typical || Boolean(one.aside) - Boolean(other.aside) || Boolean(other.number) - Boolean(one.number));
@@ -265,7 +271,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       return mark;
     }));
     squares.querySelector(".outside")?.before(make("b"));
-    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, make("small", {}, [claim.id, claim.note].filter(Boolean).join(" · "))),
+    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, " ", make("small", {}, [standing(claim), claim.note].filter(Boolean).join(" · "))),
       make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), memory.state.by === "hours" && soonest(claim) ? price(typical) : columns(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
@@ -301,7 +307,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       return [{ title: "Open statements by the hours of one core that would decide them", claims: waiting }];
     }
     if (memory.state.by !== "verdict") return board.groups;
-    return Object.entries(board.standings).map(([standing, title]) => ({ title, claims: claims.filter((claim) => claim.standing === standing) }));
+    return Object.entries(board.standings).map(([standing, { heading }]) => ({ title: heading, claims: claims.filter((claim) => claim.standing === standing) }));
   }
 
   function redraw() {
