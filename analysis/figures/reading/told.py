@@ -166,7 +166,10 @@ def _count(frame: pd.DataFrame) -> str:
         rows = frame[(frame.group == group) & frame.judged]
         if len(rows):
             parts.append(f"{int((rows.high < 0).sum())} of {len(rows)} told {group}")
-    return f"Of the encoders, these end lower than one that adds positions once: {join_names(parts)}"
+    return (
+        "Of the encoders, these end lower than one that adds positions once, with the whole interval below zero: "
+        f"{join_names(parts)}"
+    )
 
 
 def _presets_in_words(frame: pd.DataFrame) -> str:

@@ -22,7 +22,7 @@ def says(values: Values) -> str:
         raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
-        f"Over {row.windows:,} windows of {row.length} tokens, position alone makes up "
+        f"Over {row.windows:,} windows, in {row.counted} of their {row.length} places, position alone makes up "
         f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {default_model.NAME}'s "
         f"first layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}, what the words of "
         f"a window share {percent(row.context_share, 1)}, and what is each token's own, mostly its word, "

@@ -33,8 +33,8 @@ register(
             "space, and the sum **is** a concatenation.\n\nNothing is trained anew. The model still has to say how "
             "alike two sentences are, as people rate them. Choose how many directions positions keep. The grey dots "
             "are the same cut along random directions, which hold next to nothing of the positions: the model loses "
-            "these, and a part of its words as well. On average it then does worse than without any positions (lower "
-            "dashed line)."
+            "these, and a part of its words as well. On average it then does worse than with every position replaced "
+            "by their mean (lower dashed line)."
         ),
         documents=("000", "001", "003"),
         claims=("C10", "C11"),

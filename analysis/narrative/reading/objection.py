@@ -39,12 +39,12 @@ def says(values: Values) -> str:
     rows = decoded(default_model.NAME)
     word, position = best_reading(rows, "word", "top1"), best_reading(rows, "position", "exact")
     scored = rows[(rows.layer == 0) & rows.measure.isin(("top1", "exact")) & rows.target.isin(("word", "position"))]
-    decoders = scored.groupby("target").decoder.nunique().max()
+    decoders = scored.groupby("target").decoder.nunique()
     return (
         f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
-        f"{decoders} simple classifiers, trained on other texts, names the word of {percent(word.value)} of "
-        f"{int(word.tokens):,} tokens, and the exact position of {percent(position.value)} of "
-        f"{int(position.tokens):,} (only words that occur often)."
+        f"{decoders['word']} simple classifiers, trained on other texts, names {percent(word.value)} of "
+        f"{int(word.tokens):,} words (those that occur often), and the best of {decoders['position']} the exact "
+        f"position of {percent(position.value)} of {int(position.tokens):,} tokens."
     )
 
 

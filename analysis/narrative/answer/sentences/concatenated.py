@@ -139,10 +139,18 @@ register(
             Tempering(
                 "C17h",
                 OPEN,
-                "Whether a plain concatenation begins sooner is not decided: after {effect:.2f} times "
+                "Whether a plain concatenation of half and half begins sooner is not decided: after {effect:.2f} times "
                 "the steps ({low:.2f} to {high:.2f}).",
             ),
-            Tempering("C17g", OPEN, "Of parts that stay apart in attention, too, there is one figure. {found}"),
+            Tempering(
+                "C17f",
+                CONTRADICTED,
+                "One that leaves words 80 % of the width begins no sooner: after {effect:.2f} times the steps "
+                "({low:.2f} to {high:.2f}).",
+            ),
+            Tempering(
+                "C17g", OPEN, "Of parts that stay apart in attention, too, there is one published figure. {found}"
+            ),
         ),
         tell=tell,
     )

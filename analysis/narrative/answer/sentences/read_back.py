@@ -23,12 +23,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     entries = {row["target"]: row["value"] for row in rows}
     if entries.keys() != {"word", "position"}:
         return None
+    decoders = {row["target"]: row["decoders"] for row in rows}
     recovered = facts["C13a"].verdict == SUPPORTED
     bold = "Both can be read" if recovered else "Not all can be read"
     return ComputedSentence(
-        sentence=f"{bold} from the sum of {default_model.NAME}: the best of {max(row['decoders'] for row in rows)} "
-        f"simple decoders reads the word in {percent(entries['word'])} of cases, and the exact position in "
-        f"{percent(entries['position'])}.{_at_random(ask)}",
+        sentence=f"{bold} from the sum of {default_model.NAME}: the best of {decoders['word']} simple decoders reads "
+        f"{percent(entries['word'])} of the words that occur often, and the best of {decoders['position']} the exact "
+        f"position in {percent(entries['position'])} of cases.{_at_random(ask)}",
         bold=bold,
         heading=f"{bold} from the sum",
         value=entries["position"],

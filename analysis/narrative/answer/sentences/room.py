@@ -6,7 +6,7 @@ from typing import Any
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent, plural
-from analysis.measurements.surgery.arms import RANK
+from analysis.measurements.surgery.arms import RANK, READ
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, Tempering, register
 
 HEADINGS = {SUPPORTED: "There is room for both", CONTRADICTED: "There is not room for both"}
@@ -66,7 +66,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 
 def _trained_on(facts: Facts) -> str:
-    """The part of what positions are worth that the encoder recovers once it is trained on with the cut; "" for none.
+    """The part of what positions are worth to an encoder's states once it is trained on with such a cut; "" for none.
 
     Beside it stands the part that it recovers with a cut along random directions.
     """
@@ -81,8 +81,9 @@ def _trained_on(facts: Facts) -> str:
         else f"; along as many random directions, {percent(1 - fact.effect - control.effect)}"
     )
     return (
-        f"Trained on with this cut, {default_model.NAME} gets back {only}{percent(1 - fact.effect)} of what positions "
-        f"are worth to it{at_random} ({plural(fact.seeds or 0, 'seed')})."
+        f"Cut along {RANK} directions of its first {READ} positions and trained on, {default_model.NAME} gets back "
+        f"{only}{percent(1 - fact.effect)} of what positions are worth to the states that it gives (a loss, not "
+        f"sentence similarity){at_random} ({plural(fact.seeds or 0, 'seed')})."
     )
 
 
@@ -103,16 +104,16 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of the same cut to an encoder of width 128, and along the directions of the positions that texts read.
+    """The cost of as many directions to an encoder of width 128, of its table and of the positions that texts read.
 
     C10h compares that with losing as many random directions.
     """
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None:
         return ""
-    read = rows[0]["along_read"]
+    cost, read = rows[0]["separated"], rows[0]["along_read"]
     better = "" if read is None else f" ({read:.2f} along the directions that its texts read)"
-    return f" One encoder of width 128 has less room: the same cut costs it {rows[0]['separated']:.2f} nats{better}."
+    return f" One encoder of width 128 has less room: with {RANK} directions the cut costs it {cost:.2f} nats{better}."
 
 
 register(
@@ -128,8 +129,9 @@ register(
             Tempering(
                 "C10h",
                 SUPPORTED,
-                f"The small encoder pays for {RANK} lost dimensions, not for keeping the two apart: "
-                f"losing {RANK} random directions of words costs it no less.",
+                f"The small encoder pays for {RANK} lost dimensions, not for keeping the two apart: along the "
+                f"directions that its texts read, the cut costs it no more than losing {RANK} random directions of "
+                "words.",
             ),
             Tempering("C10f", OPEN, "Whether the separation costs anything after fine-tuning on GLUE is not decided."),
             Tempering(
@@ -147,8 +149,8 @@ register(
             Tempering(
                 "C11a",
                 CONTRADICTED,
-                "Words do not keep out of these directions in every model: in {failing} they "
-                "have more of their variation there than in random directions.",
+                "Words do not keep out of the positions’ directions in every model: in {failing} they "
+                "have more of their variation in the first 20 of these than in random directions.",
             ),
         ),
         tell=tell,

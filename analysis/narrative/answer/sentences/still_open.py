@@ -21,13 +21,12 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         )
     waiting = sum(statement.missing > 0 for statement in undecided)
     why = (
-        f"{waiting} {'waits' if waiting == 1 else 'wait'} for planned runs, "
-        "and what was found does not decide the others"
+        f"{waiting} {'waits' if waiting == 1 else 'wait'} for planned runs, and nothing found so far decides the others"
         if waiting
         else "all planned runs are stored, and what they found does not decide these"
     )
     return ComputedSentence(
-        sentence=f"{len(undecided)} of {len(facts)} statements are open: {why}. Each names the experiment that would.",
+        sentence=f"{len(undecided)} of {len(facts)} statements are open: {why}. Each names what would.",
         bold=f"{len(undecided)} of {len(facts)}",
         value=float(len(undecided)),
         query=QUERY,

@@ -256,13 +256,14 @@ register(
             Tempering(
                 "C34h",
                 SUPPORTED,
-                "Keeping the cross terms does not matter: without them, positions told in every "
-                "layer end {size:.2f} nats apart, which the rules count as the same.",
+                "Keeping the cross terms does not matter by the rules: without them, positions told in every layer end "
+                "{size:.2f} nats lower, which counts as the same.",
             ),
             Tempering(
                 "C22e",
                 MIXED,
-                "In papers, relative positions do better than absolute ones in {holding} of {count} comparisons.",
+                "In papers, relative positions do better than absolute ones by more than counts as the same in "
+                "{holding} of {count} comparisons.",
             ),
             Tempering(
                 "C19a",
