@@ -81,10 +81,8 @@ def _offer_button(pickers: Pickers, label: str, value: Value, fields: Sequence[s
 def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
     """Buttons back to what every model has, where it was the method or the layer that failed; or to another model."""
     if isinstance(problem, ModelNotFound):
-        if "2" in sides and pickers.get("model2"):
-            _offer_button(pickers, "Compare no other model", "", ["model2"])
-        else:
-            _offer_button(pickers, f"Use {default_model.NAME}", default_model.NAME, ["model"])
+        _offer_button(pickers, "Compare no other model", "", ["model2"])
+        _offer_button(pickers, f"Use {default_model.NAME}", default_model.NAME, ["model"])
     elif not isinstance(problem, NotInstalled):
         _offer_button(pickers, "Use method frozen", "frozen", [f"method{side}" for side in sides])
         offer_layer_0(pickers, *(f"layer{side}" for side in sides))

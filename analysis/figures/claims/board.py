@@ -39,7 +39,10 @@ IN_PART = "in part"
 
 
 class StandingInWords(NamedTuple):
-    """The standing of a claim in words: of one claim, of several, as a heading over all that have it, and in a row."""
+    """The standing of a claim in words: of one claim, of several, as a heading over all that have it, and in a row.
+
+    row: empty where the note beside the claim says it.
+    """
 
     one: str
     several: str
@@ -56,7 +59,7 @@ STANDINGS = {
         "Claims that hold in some statements and fail in others",
         "holds in part",
     ),
-    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence", "mixed"),
+    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence", ""),
     OPEN: StandingInWords(
         "has no decided statement yet",
         "have no decided statement yet",

@@ -16,7 +16,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, VariantRow, board, default_preset
 from analysis.figures.experiments.row_widths import width_rows
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import name_heights, padded_range, spread_names
+from analysis.figures.training.line_marks import name_heights, padded_range, pixels_down, spread_names
 from analysis.figures.training.row_marks import VARIANT
 from analysis.figures.training.trainings import title
 from analysis.rules import all_encoder_rules, encoder_rules
@@ -101,8 +101,16 @@ def _ends(table: pd.DataFrame) -> tuple[pd.DataFrame, int, int]:
     return judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna(), narrow, wide
 
 
+def _sizes(changes: pd.Series) -> str:
+    """The smallest and the largest of these changes, without their signs."""
+    return " to ".join(dict.fromkeys(fixed(size) for size in (changes.abs().min(), changes.abs().max())))
+
+
 def _finding(table: pd.DataFrame) -> str:
-    """The change of all differences from the narrowest to the widest model, or where they disagree, the largest one."""
+    """The change of all differences from the narrowest to the widest model; of those that surely grow; or the largest.
+
+    The second where they disagree, the third where fewer than two are sure.
+    """
     both, narrow, wide = _ends(table)
     if both.empty:
         return f"Of {plural(table.variant.nunique(), 'variant')}, none has enough seeds at two widths yet"
@@ -110,22 +118,23 @@ def _finding(table: pd.DataFrame) -> str:
     same_side = (both[wide] * both[narrow] > 0).all()
     for larger, smaller, verb in ((wide, narrow, "grow"), (narrow, wide, "shrink")):
         if len(both) > 1 and same_side and (both[larger].abs() > both[smaller].abs()).all():
-            sizes = " to ".join(dict.fromkeys(fixed(size) for size in (changes.abs().min(), changes.abs().max())))
             sides = {
                 (True, True): "Gains and losses against adding both",
                 (True, False): "Gains over adding",
                 (False, True): "Losses against adding",
             }[bool((both[wide] < 0).any()), bool((both[wide] > 0).any())]
             which = "both" if len(both) == 2 else f"all {len(both)}"
-            return f"{sides} {verb} with the width: in {which} comparisons by {sizes} nats from {narrow} to {wide}"
+            return (
+                f"{sides} {verb} with the width: in {which} comparisons by {_sizes(changes)} nats from {narrow} to "
+                f"{wide}"
+            )
     sure = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
     grown = both[(sure.change_low * sure.change_high > 0) & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
-        moved = changes[grown.index].abs()
-        sizes = " to ".join(dict.fromkeys(fixed(size) for size in (moved.min(), moved.max())))
         return (
-            f"From width {narrow} to {wide}, {len(grown)} of {len(both)} differences from adding grow, by {sizes} "
-            f"nats; {'the other is' if len(both) - len(grown) == 1 else 'the others are'} not told from no change"
+            f"From width {narrow} to {wide}, {len(grown)} of {len(both)} differences from adding grow, by "
+            f"{_sizes(changes[grown.index])} nats; "
+            f"{'the other is' if len(both) - len(grown) == 1 else 'the others are'} not told from no change"
         )
     most = str(changes.abs().idxmax())
     return (
@@ -207,12 +216,7 @@ def _numbers(rows: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: T
         place=spread_names(rows.value.to_numpy(dtype=float), np.full(len(rows), NUMBER_HEIGHT), domain, HEIGHT),
     )
     text = alt.Chart(frame).mark_text(align="right", baseline="middle", dx=-9, fontSize=marks.TEXT, color=theme.ink)
-    return text.encode(x=x, y=_pixels(), text="name:N")
-
-
-def _pixels() -> alt.Y:
-    """A height in pixels from the top of the plot."""
-    return alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None)
+    return text.encode(x=x, y=pixels_down(HEIGHT), text="name:N")
 
 
 def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: Theme) -> Chart:
@@ -228,7 +232,7 @@ def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], the
         align="left", baseline="middle", dx=12, dy=alt.expr("datum.up"), lineBreak="\n",
         lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink,
     )  # fmt: skip
-    return text.encode(x=x, y=_pixels(), text="name:N")
+    return text.encode(x=x, y=pixels_down(HEIGHT), text="name:N")
 
 
 def _draw_changes(changes: pd.DataFrame, table: pd.DataFrame, hues: alt.Color, theme: Theme) -> Chart:

@@ -9,7 +9,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import SERIES, Chart, Theme
 from analysis.figures.experiments.refit import COMMAND, listed, origin, stored_runs, way
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import DASHES, NAME_HEIGHT, NAME_LINE, spread_names
+from analysis.figures.training.line_marks import DASHES, NAME_HEIGHT, NAME_LINE, pixels_down, spread_names
 from analysis.rules.refit_rules import refit_rules
 
 END_CHARACTERS = 18
@@ -90,7 +90,7 @@ def _curves(lines: pd.DataFrame, order: list[str], theme: Theme) -> Chart:
         )
     ).encode(
         x=alt.value("width"),
-        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
+        y=pixels_down(height),
         color=color,
     )
     text = labels.mark_text(

@@ -12,7 +12,7 @@ from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.training.line_marks import spread_names
+from analysis.figures.training.line_marks import pixels_down, spread_names
 from analysis.figures.training.run_curves import means, thinned
 from analysis.figures.training.trainings import MASKED, ORDERLESS, UNIT, title, training_commands
 from analysis.rules import training_rules
@@ -85,35 +85,38 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
     """The final loss less the baseline's, and the steps until the row uses the order of words."""
-    order = _order(row, shown)
+    if row.outcome == "baseline" and row.steps and not row.steps.never:
+        return f"Adding needs {row.steps.text} steps before the order of words helps it"
+    said = [*filter(None, (_loss(row), _order(row, shown)))] or [f"ends at {fixed(row.loss or np.nan)} nats"]
+    return f"{quote(row.title)} {' and '.join(said)}"
+
+
+def _loss(row: VariantRow) -> str:
+    """The final loss less the baseline's, by the rules; empty where they do not judge it."""
     if row.gap is None or row.outcome in ("baseline", "few"):
-        return order
-    loss = LOSSES.get(row.outcome, LOSSES["lower" if row.gap.value < 0 else "higher"]).format(
-        nats=fixed(abs(row.gap.value))
-    )
+        return ""
+    sign = "lower" if row.gap.value < 0 else "higher"
     left_open = " (open)" if row.outcome == "unresolved" else ""
-    return order.replace(quote(row.title), f"{quote(row.title)} {loss}{left_open} and", 1)
+    return LOSSES.get(row.outcome, LOSSES[sign]).format(nats=fixed(abs(row.gap.value))) + left_open
 
 
 def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
     """The steps until the row uses the order of words, as a share of the baseline's: that of the rules, if known."""
     baseline = shown.row(BASELINE)
-    if row.outcome == "baseline" and row.steps and not row.steps.never:
-        return f"Adding needs {row.steps.text} steps before the order of words helps it"
     if not row.steps:
-        return f"{quote(row.title)} ends at {fixed(row.loss or np.nan)} nats"
+        return ""
     if row.steps.never:
-        return f"{quote(row.title)} does not begin to use word order"
+        return "does not begin to use word order"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
     if baseline.steps is None or baseline.steps.never:
-        return f"{quote(row.title)} begins to use word order after {row.steps.text} steps{few}"
+        return f"begins to use word order after {row.steps.text} steps{few}"
     if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
         return (
-            f"{quote(row.title)} begins to use word order after {row.steps.text} steps, which is not told apart from "
-            f"adding’s {baseline.steps.text}"
+            f"begins to use word order after {row.steps.text} steps, which is not told apart from adding’s "
+            f"{baseline.steps.text}"
         )
     share = judged_share(row, shown.preset) or row.steps.value / baseline.steps.value
-    return f"{quote(row.title)} begins to use word order after {percent(share)} of adding’s steps{few}"
+    return f"begins to use word order after {percent(share)} of adding’s steps{few}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:
@@ -194,7 +197,7 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
         .mark_text(align="left", dx=9, baseline="middle", fontSize=marks.PANEL_TITLE, lineBreak="\n")
         .encode(
             x=alt.value("width"),
-            y=alt.Y("place:Q", scale=alt.Scale(domain=[HEIGHT, 0], nice=False), axis=None),
+            y=pixels_down(HEIGHT),
             text="label:N",
             color=hue,
         )

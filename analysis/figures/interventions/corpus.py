@@ -5,9 +5,7 @@ from shlex import quote
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
 
 from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
@@ -15,7 +13,7 @@ from analysis.core.formatting import capitalised, fixed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
-from analysis.figures.interventions.one_text import CITATION_KEYS
+from analysis.figures.interventions.one_text import CITATION_KEYS, angle
 from analysis.figures.one_run import stored_facts
 from analysis.store import read
 
@@ -110,13 +108,8 @@ def _finding(long: pd.DataFrame) -> str:
     if output is None:
         return said
     if output.done == attention.done:
-        return f"{said}, and turns the output most, by {turn(output.value):.0f}°"
-    return f"{said}; “{output.done}” turns the output most, by {turn(output.value):.0f}°"
-
-
-def turn(drift: ArrayLike) -> NDArray[np.float64]:
-    """The angle in degrees of a mean cosine. drift: what the cosine lacks of 1."""
-    return np.degrees(np.arccos(np.clip(1 - np.asarray(drift), -1, 1)))
+        return f"{said}, and turns the output most, by {angle(1 - output.value):.0f}°"
+    return f"{said}; “{output.done}” turns the output most, by {angle(1 - output.value):.0f}°"
 
 
 def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]:
@@ -128,7 +121,7 @@ def _effects(frame: pd.DataFrame, order: list[str], theme: Theme) -> list[Chart]
         if shown.empty:
             continue
         if degrees := outcome == "drift":
-            shown = shown.assign(**{name: turn(shown[name]) for name in ("value", "low", "high")})
+            shown = shown.assign(**{name: angle(1 - shown[name]) for name in ("value", "low", "high")})
         texts = [f"{value:.0f}°" if degrees else fixed(value) for value in shown.value]
         # A title of two lines: a narrow screen has no room for both side by side under the bars.
         x = marks.number(alt.X, "value", label.split(": "), zero=True, ticks=5)

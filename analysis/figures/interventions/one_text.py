@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 from numpy import ndarray
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
@@ -128,6 +129,11 @@ def _done(outcome: InterventionResult) -> list[str]:
     return list(outcome.interventions)
 
 
+def angle(cosine: ArrayLike) -> NDArray[np.float64]:
+    """The angle in degrees of cosines, which rounding may carry a little beyond 1."""
+    return np.degrees(np.arccos(np.clip(np.asarray(cosine, dtype=float), -1.0, 1.0)))
+
+
 def _over_corpus(outcome: InterventionResult) -> dict[str, Yardstick]:
     """Intervention -> its turn over a corpus, of the one shown and of `YARDSTICKS`, where stored of the same model."""
     rows = read.query_if_stored(
@@ -139,7 +145,7 @@ def _over_corpus(outcome: InterventionResult) -> dict[str, Yardstick]:
     found = rows.set_index("intervention")
     shown = _done(outcome)[:1] if len(_done(outcome)) == 1 else []
     return {
-        name: Yardstick(float(np.degrees(np.arccos(np.clip(found.value[name], -1, 1)))), int(found.texts[name]))
+        name: Yardstick(float(angle(found.value[name])), int(found.texts[name]))
         for name in dict.fromkeys([*shown, *YARDSTICKS])
         if name in found.index
     }
@@ -234,7 +240,7 @@ def intervention_permutation(params: PermutationParameters, outcome: Permutation
 
 def turns(outcome: InterventionResult) -> ndarray:
     """The angle in degrees by which each token's output turned."""
-    return np.degrees(np.arccos(np.clip(outcome.cosine.astype(float), -1.0, 1.0)))
+    return angle(outcome.cosine)
 
 
 def lead_in(outcome: InterventionResult) -> str:
@@ -305,7 +311,7 @@ def _tokens(frame: pd.DataFrame, yardsticks: Mapping[str, Yardstick], theme: The
         spans = lines.encode(x=x, y=marks.same_axis(y, "loss_before"), y2=alt.Y2("loss_after:Q"))
         layers = [spans, *dots]
     else:
-        angles = np.degrees(np.arccos(np.clip(frame.cosine.astype(float), -1.0, 1.0)))
+        angles = angle(frame.cosine)
         frame = frame.assign(turn=angles, written=[f"{angle:.0f}°" for angle in angles], most=angles == angles.max())
         ends = (0.0, max(RIGHT_ANGLE, float(angles.max())))
         y = marks.number(alt.Y, "turn", "turn of the output (degrees)", domain=ends, values=range(0, 181, 15))

@@ -69,6 +69,13 @@ COMPARED = {
     "concat_lead": SingleStep(3, "these dimensions concatenated"),
 }
 """Variant of one recipe -> its change of the last variant before it that has one change fewer."""
+
+
+def depth(variant: str, otherwise: int) -> int:
+    """A variant's changes from adding; `otherwise` where it is not compared."""
+    return COMPARED[variant].depth if variant in COMPARED else otherwise
+
+
 STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"

@@ -350,7 +350,7 @@ def _draw(
         )
     # A small triangle at the edge: the end of the interval lies beyond the axis. A large one: the difference does.
     below, beyond = ~far & (shown.low < domain[0]), ~far & (shown.high > domain[1])
-    for low, high, size in ((far & False, far, marks.LARGE_DOT), (below, beyond, marks.SEED)):
+    for low, high, size in ((None, far, marks.LARGE_DOT), (below, beyond, marks.SEED)):
         layers += edge_triangles(
             shown[columns], low, high, domain, x=x, y=y, theme=theme, color=color, size=size, tooltip=tooltip
         )

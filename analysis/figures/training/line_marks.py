@@ -118,9 +118,7 @@ def names_at_ends(
         place=spread_names(values, name_heights(titles, letters), domain, height, log=log),
         up=[-NAME_LINE / 2 * marks.wrap_label(name, letters).count("\n") for name in titles],
     )
-    base = alt.Chart(frame).encode(
-        y=alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None), x=alt.value("width")
-    )
+    base = alt.Chart(frame).encode(y=pixels_down(height), x=alt.value("width"))
     keys = base.mark_rule(strokeWidth=marks.LINE, xOffset=12, x2Offset=23).encode(
         x2=alt.value("width"), color=colour, strokeDash=dash
     )
@@ -189,6 +187,11 @@ def lines(
                 part, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
             )
     return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
+
+
+def pixels_down(height: int) -> alt.Y:
+    """The channel of `place`, which `spread_names` gives: pixels from the top of a plot of this height."""
+    return alt.Y("place:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
 
 
 def spread_names(

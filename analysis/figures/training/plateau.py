@@ -193,7 +193,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
         way_hues(shown.way, theme),
     )
     triangles = edge_triangles(
-        shown, shown.censored & False, ~shown.censored & (shown.high > 1.05 * end), (start, 1.05 * end),
+        shown, None, ~shown.censored & (shown.high > 1.05 * end), (start, 1.05 * end),
         x=x, y=y, theme=theme, color=way_hues(shown.way, theme), size=2 * marks.SEED, tooltip=(VARIANT,),
     )  # fmt: skip
     layers += triangles

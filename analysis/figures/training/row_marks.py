@@ -95,8 +95,8 @@ def significant_or_hollow(
 
 def edge_triangles(
     rows: pd.DataFrame,
-    low: pd.Series,
-    high: pd.Series,
+    low: pd.Series | None,
+    high: pd.Series | None,
     domain: tuple[float, float],
     *,
     x: alt.X,
@@ -109,7 +109,7 @@ def edge_triangles(
     """Triangles at the ends of the axis for what goes on beyond them. low, high: the rows that do, at each end."""
     layers: list[Chart] = []
     for beyond, edge, shape in ((low, domain[0], "triangle-left"), (high, domain[1], TRIANGLE)):
-        if beyond.any():
+        if beyond is not None and beyond.any():
             layers += marks.row_plot(
                 rows[beyond].assign(edge=edge), x=marks.same_axis(x, "edge"), y=y, theme=theme, ends=None, shape=shape,
                 size=size, color=color, tooltip=tooltip,

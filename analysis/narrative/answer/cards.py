@@ -11,7 +11,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import plural, power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED
+from analysis.figures.reading.told import COMPARED, depth
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.computed_sentence import nats
 from analysis.narrative.answer.sentences import told_once
@@ -93,9 +93,8 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
         return None
     else:
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
-    changes = COMPARED[variant].depth if variant in COMPARED else 1
     return WayOfTelling(
-        name=title(variant), changes=changes, quoted=quoted, difference=difference, low=low, high=high,
+        name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
         seeds=seeds, steps=round(row.steps.value), remarks=remarks,
     )  # fmt: skip
 

@@ -81,15 +81,16 @@ class Tempering:
 def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
     """The words of a limit; under another verdict than was foreseen, the statement and its finding.
 
-    Fields: effect; size, without its sign; low, high, line; holding and count of its readings; failing, the sources
-    of those that fail; hardest, that of the one that decides; found, its sentence.
+    Fields: effect; size, without its sign; nats, with the side; low, high, line; holding and count of its readings;
+    failing, the sources of those that fail; hardest, that of the one that decides; found, its sentence.
     """
     if fact.verdict != tempering.verdict or (fact.effect is None and "{effect" in tempering.words):
         return f"{fact.verdict.capitalize()}: {fact.statement} {fact.sentence}"
     failing = [one.source for one in fact.readings if one.standing == FAILS]
     hardest = [one.source for one in fact.readings if one.value == fact.effect]
     text = tempering.words.format(
-        effect=fact.effect, size=abs(fact.effect or 0.0), low=fact.low, high=fact.high, line=fact.line,
+        effect=fact.effect, size=abs(fact.effect or 0.0), nats=nats(fact.effect or 0.0), low=fact.low,
+        high=fact.high, line=fact.line,
         holding=sum(one.standing == HOLDS for one in fact.readings), count=len(fact.readings),
         failing=join_names(failing), hardest=join_names(hardest[:1]), found=fact.sentence.removeprefix("Open: "),
     )  # fmt: skip

@@ -423,22 +423,22 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
     able = [row for row in board if not row.lacks]
     if not able:
         return f"None of the {count(board)} methods can do it all."
-    trained = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
     if not needs:
         return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
-    return (
-        f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; we trained "
-        f"{count(trained) or 'none'} of them with all seeds, as small encoders."
-    )
+    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
 
 
 def rows_in_words(board: Sequence[EncodingRow]) -> str:
     """The number of rows, of the methods that they are of, and of those that we trained with all seeds."""
-    trained = [row for row in board if row.baseline or (row.loss and row.loss.judged)]
     return (
-        f"The {plural(len(board), 'row')} are {plural(count(board), 'method')}{_at_strengths(board)}; we trained "
-        f"{count(trained) or 'none'} of them with all seeds, as small encoders."
+        f"The {plural(len(board), 'row')} are {plural(count(board), 'method')}{_at_strengths(board)}; {_trained(board)}"
     )
+
+
+def _trained(rows: Sequence[EncodingRow]) -> str:
+    """A clause on the methods among these that we trained with all seeds."""
+    trained = [row for row in rows if row.baseline or (row.loss and row.loss.judged)]
+    return f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
 
 
 def _at_strengths(able: Sequence[EncodingRow]) -> str:

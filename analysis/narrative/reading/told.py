@@ -11,6 +11,7 @@ from analysis.claims.statements.judgement import COMPARED_WITH
 from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, signed
+from analysis.figures import stored_figure
 from analysis.figures.experiments.contrasts import NOT_HIGHER, NOT_LOWER, standing, turned
 from analysis.figures.reading.told import (
     ALL,
@@ -18,8 +19,6 @@ from analysis.figures.reading.told import (
     HOME,
     NUMBERED,
     STEP,
-    ToldParameters,
-    reading_told,
     with_new_seeds,
 )
 from analysis.figures.training.trainings import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
@@ -135,8 +134,8 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    rows = frames.rows(reading_told(ToldParameters(variant=NUMBERED[-1], rows=STEP)).frame())
-    sizes = {row.variant: row.gap - row.start for row in rows}
+    picture = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP})
+    sizes = {row.variant: row.gap - row.start for row in frames.rows(picture.frame())}
     if not set(NUMBERED) <= sizes.keys():
         return ""
     parts = [

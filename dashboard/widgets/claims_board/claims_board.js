@@ -253,10 +253,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     tell();
   }
 
-  // The id of a claim and its standing in a word, which stay on one line; a note on mixed evidence says it by itself.
+  // The id of a claim and its standing in a word, which stay on one line.
   function standing(claim) {
-    const word = claim.note.startsWith("mixed") ? "" : board.standings[claim.standing].row;
-    return [claim.id, word].filter(Boolean).join(" · ").replaceAll(" ", "\u00a0");
+    return [claim.id, board.standings[claim.standing].row].filter(Boolean).join(" · ").replaceAll(" ", "\u00a0");
   }
 
   function row(claim) {

@@ -28,7 +28,7 @@ OTHERS = (
 CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 TRAINED_ON = "C35a"
-"""The statement on the encoder that is trained on with this cut. Its effect is the share that it does not recover."""
+"""The statement on the encoder that is trained on with such a cut. Its effect is the share that it does not recover."""
 AT_RANDOM = "C35b"
 """The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
-from analysis.figures.reading.told import COMPARED
+from analysis.figures.reading.told import depth
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
@@ -217,7 +217,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
             same = f"In final loss, {uncapitalised(fact.answer)}"
             sentence = f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line})."
         # Of two variants that are both compared with adding, the row of the one that differs from it in more.
-        variant = max(sides[fact.id], key=lambda side: COMPARED[side].depth if side in COMPARED else 0)
+        variant = max(sides[fact.id], key=lambda side: depth(side, 0))
         told.append(Remark(variant=variant, sentence=sentence))
     return told
 
@@ -257,7 +257,7 @@ register(
                 "C34h",
                 SUPPORTED,
                 "Keeping the cross terms does not matter by the rules: without them, positions told in every layer end "
-                "{size:.2f} nats lower, which counts as the same.",
+                "{nats}, which counts as the same.",
             ),
             Tempering(
                 "C22e",
