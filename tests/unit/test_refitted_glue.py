@@ -13,9 +13,12 @@ from analysis.ablation.glue import metrics
 from analysis.ablation.glue.examples import Split, TaskData
 from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
-from analysis.measurements.refit.glue import RefittedGlueJob, best_rates, held_out_of_train
+from analysis.core import frames
+from analysis.core.errors import AddendError
+from analysis.measurements.refit.glue import RefittedGlueJob, best_rates, held_out_of_train, jobs
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
+from analysis.store.read import query
 
 RULES = refitted_glue_rules()
 SEEDS = RULES.purposes["judged"].seeds
@@ -56,6 +59,25 @@ def test_the_name_of_a_run_follows_from_what_its_numbers_depend_on() -> None:
     assert job().run_id == job(glue=Path("elsewhere"), weights=Path("elsewhere")).run_id
     assert set(job().tasks) == {"cola", "mrpc", "rte", "stsb"}
     assert set(job(purpose="pilot").tasks) == {"cola", "stsb"}
+
+
+def test_a_pilot_starts_from_the_newest_judged_refit_of_seed_0(store: Any, tmp_path: Path) -> None:
+    newest = {
+        (row["arm"], row["seed"]): row["run_id"]
+        for row in frames.records(query("SELECT f.*, r.created FROM refits f JOIN runs r USING (run_id)"))
+        if row["purpose"] == "judged"
+    }
+    arms = ["minilm_rotary", "minilm_intact"]
+    for arm in arms:
+        (tmp_path / newest[arm, 0]).mkdir()
+        (tmp_path / newest[arm, 0] / "weights.pt").touch()
+    made = jobs("pilot", arms, [100], glue=tmp_path, refits=tmp_path, out=tmp_path)
+    assert [(one.arm, one.learning_rate, one.refit) for one in made] == [
+        (arm, rate, newest[arm, 0]) for arm in arms for rate in RULES.rates
+    ]
+    assert all(one.seed == 100 and one.weights and one.weights.is_file() for one in made)
+    with pytest.raises(AddendError, match=r"weights of minilm_no_cross, seed 0 .* --arms minilm_no_cross --seeds 0"):
+        jobs("pilot", ["minilm_no_cross"], [100], glue=tmp_path, refits=tmp_path, out=tmp_path)
 
 
 def pilot_rows(arm: str, scores: dict[float, tuple[float, float]], config: Any = GOOD) -> list[dict[str, Any]]:

@@ -28,8 +28,8 @@ HELD_OUT_EVERY = 10
 """One of so many rows of train is held out in a pilot, which is scored on it."""
 
 REFITS = """
-SELECT arm, seed, arg_max(run_id, created) AS run_id FROM refits JOIN runs USING (run_id)
-WHERE purpose = 'judged' GROUP BY arm, seed
+SELECT f.arm, f.seed, arg_max(run_id, r.created) AS run_id FROM refits f JOIN runs r USING (run_id)
+WHERE f.purpose = 'judged' GROUP BY f.arm, f.seed
 """
 PILOTS = """
 SELECT s.variant, s.learning_rate, s.task, s.metric, s.value, r.config
