@@ -20,6 +20,14 @@ def refit(
     out: Annotated[Path, typer.Option(help="Where targets, weights and unfinished runs are kept.")] = Path(
         "runs/refit"
     ),
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="Also runs what is stored where its weights, from which finetune-refitted starts, are not in --out; "
+            "stored results stay as they are.",
+        ),
+    ] = False,
     jobs: Jobs = None,
     ray: Ray = None,
 ) -> None:
@@ -44,5 +52,5 @@ def refit(
     rates = rates_of(purpose, names, rules.rates, chosen_rates)
     data = job.RefitFiles(texts=texts.resolve(), held_out=held_out.resolve(), stsb=stsb.resolve(), out=out.resolve())
     with Console().status("Computing what the intact encoder gives"):
-        tasks = job.jobs(purpose, names, numbers, rates, data)
+        tasks = job.jobs(purpose, names, numbers, rates, data, with_weights=weights)
     run_into_store(tasks, jobs, ray)

@@ -311,3 +311,21 @@ def test_without_positions_no_exchange_is_found(small: job.RefitFiles) -> None:
     run.run()
     stored = {row["measure"]: row["value"] for row in files.read(next(files_of(run)))[1].to_pylist()}
     assert stored["order"] == stored["order_near"] == stored["order_far"] == 0.5
+
+
+def test_weights_that_are_gone_are_made_again_and_stored_results_stay(small: job.RefitFiles) -> None:
+    rates = {"minilm_no_position": (1e-3,)}
+    (run,) = job.jobs("judged", ["minilm_no_position"], [0], rates, small)
+    run.run()
+    written = next(files_of(run)).read_bytes()
+    kept = torch.load(run.weights, weights_only=True)
+    run.weights.unlink()
+    assert run.finished, "results are all that is asked for"
+    (again,) = job.jobs("judged", ["minilm_no_position"], [0], rates, small, with_weights=True)
+    assert again.run_id == run.run_id
+    assert not again.finished
+    again.run()
+    assert again.finished
+    assert next(files_of(run)).read_bytes() == written
+    made = torch.load(run.weights, weights_only=True)
+    assert all(torch.allclose(made[name], kept[name], atol=1e-6) for name in kept)

@@ -76,7 +76,7 @@ def test_a_pilot_starts_from_the_newest_judged_refit_of_seed_0(store: Any, tmp_p
         (arm, rate, newest[arm, 0]) for arm in arms for rate in RULES.rates
     ]
     assert all(one.seed == 100 and one.weights and one.weights.is_file() for one in made)
-    with pytest.raises(AddendError, match=r"weights of minilm_no_cross, seed 0 .* --arms minilm_no_cross --seeds 0"):
+    with pytest.raises(AddendError, match=r"no_cross, seed 0 .* --weights --arms minilm_no_cross --seeds 0"):
         jobs("pilot", ["minilm_no_cross"], [100], glue=tmp_path, refits=tmp_path, out=tmp_path)
 
 

@@ -140,7 +140,7 @@ def jobs(
             if not refit or not weights.is_file():
                 raise AddendError(
                     f"The weights of {arm}, seed {refit_seed} are not at {weights}; make them with python -m analysis "
-                    f"refit --arms {arm} --seeds {refit_seed}, or name the folder of that command with --refits."
+                    f"refit --weights --arms {arm} --seeds {refit_seed}, or name that command's folder with --refits."
                 )
             result += [
                 RefittedGlueJob(

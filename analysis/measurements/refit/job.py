@@ -61,7 +61,11 @@ class RefitFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class RefitJob:
-    """An arm, trained on at one rate with one seed. purpose: as the rules name it. digest: of the texts."""
+    """An arm, trained on at one rate with one seed.
+
+    purpose: as the rules name it. digest: of the texts. with_weights: also run where the results are stored and the
+    weights are not in the folder of `data`; the stored results then stay as they are.
+    """
 
     arm: str
     purpose: str
@@ -70,6 +74,7 @@ class RefitJob:
     tokens: int
     data: RefitFiles
     digest: str
+    with_weights: bool = False
     threads: int = 1
 
     @property
@@ -120,7 +125,11 @@ class RefitJob:
 
     @property
     def finished(self) -> bool:
-        """True if its results are stored."""
+        """True if its results are stored, and its weights are there where they are asked for."""
+        return self._stored and (not self.with_weights or self.weights.is_file())
+
+    @property
+    def _stored(self) -> bool:
         return (data_folder() / KINDS["refits"].folder / f"{self.name}.parquet").is_file()
 
     @property
@@ -162,7 +171,8 @@ class RefitJob:
             ]
             with atomic_write(self.weights) as partial:
                 torch.save(student.state_dict(), partial)
-        self._store(kept)
+        if not self._stored:
+            self._store(kept)
         file.unlink()
 
     def _measured(self, loaded: Loaded) -> dict[str, float]:
@@ -206,14 +216,32 @@ class RefitJob:
 
 
 def jobs(
-    purpose: str, arms: Sequence[str], seeds: Sequence[int], rates: Mapping[str, Sequence[float]], data: RefitFiles
+    purpose: str,
+    arms: Sequence[str],
+    seeds: Sequence[int],
+    rates: Mapping[str, Sequence[float]],
+    data: RefitFiles,
+    *,
+    with_weights: bool = False,
 ) -> list[RefitJob]:
-    """The runs of a purpose. rates: of each arm. Prepares the texts and what the intact encoder gives for them."""
+    """The runs of a purpose. rates: of each arm. with_weights: as in `RefitJob`.
+
+    Prepares the texts and what the intact encoder gives for them.
+    """
     tokens = refit_rules().purposes[purpose].tokens
     digest = data.targets(tokens).texts.digest
     data.held_out_targets()
     return [
-        RefitJob(arm=arm, purpose=purpose, seed=seed, learning_rate=rate, tokens=tokens, data=data, digest=digest)
+        RefitJob(
+            arm=arm,
+            purpose=purpose,
+            seed=seed,
+            learning_rate=rate,
+            tokens=tokens,
+            data=data,
+            digest=digest,
+            with_weights=with_weights,
+        )
         for seed in seeds
         for arm in arms
         for rate in rates[arm]
