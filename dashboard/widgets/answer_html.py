@@ -41,13 +41,13 @@ STYLE = """
 .answer .ways :is(td, th):first-child { padding-left: calc(var(--changes, 0) * 0.7em); }
 .answer .ways :is(.value, .steps) { text-align: right; white-space: nowrap; }
 .answer .ways tbody th { color: var(--ink); }
-.answer .ways .remark { width: 40%; padding-left: 24px; }
+.answer .ways .remark { width: 37%; padding-left: 24px; }
 .answer .ways:has(.remark) tbody :is(td, th) { border-top: 1px solid var(--line); vertical-align: top; padding-top: 4px;
   padding-bottom: 4px; }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 @media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
 .answer .ways .track { width: 42%; position: relative; padding-left: 0; padding-right: 0; }
-.answer .ways:has(.remark) .track { width: 26%; }
+.answer .ways:has(.remark) .track { width: 31%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--soft); }
 .answer .ways .tick { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--line); }

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.core import colours
-from analysis.core.formatting import plural, signed
+from analysis.core.formatting import plural
 from analysis.figures import marks
 from analysis.figures.drawing import Chart
 from analysis.figures.experiments.board_rows import BASELINE
@@ -15,16 +15,14 @@ from dashboard.widgets import show
 
 def chart(template: str) -> Chart:
     """The template's variants as Experiments would draw them: a dot a seed, their means, and the difference."""
-    rows = pd.read_csv(io.StringIO(template))
+    rows = pd.read_csv(io.StringIO(template)).assign(value=lambda rows: 100 * rows.value)
     means = rows.groupby("variant", sort=False).value.mean()
     own = next(name for name in means.index if name != BASELINE)
     names = {BASELINE: f"{BASELINE} (yours, the baseline)", own: f"{own} (yours)"}
-    points = 100 * (means[own] - means[BASELINE])
-    task = f"{rows.task.iloc[0].upper()}, {rows.metric.iloc[0]}"
+    points = means[own] - means[BASELINE]
+    task = f"{rows.task.iloc[0].upper()}, {rows.metric.iloc[0]} (%)"
     rows, theme = rows.assign(label=rows.variant.map(names)), show.theme()
-    x = marks.number(
-        alt.X, "value", task, form=".1%", ticks=4, domain=(rows.value.min() - 0.01, rows.value.max() + 0.01)
-    )
+    x = marks.number(alt.X, "value", task, form="d", ticks=4, domain=(rows.value.min() - 1, rows.value.max() + 1))
     y = marks.rows_down("label", [*names.values()], grid=False)
     of_means = pd.DataFrame({"label": [names[name] for name in means.index], "value": means.to_numpy()})
     seeds = f"{plural(int(rows.groupby('variant').seed.nunique().min()), 'seed')} each"
@@ -34,6 +32,6 @@ def chart(template: str) -> Chart:
         theme=theme,
         width=marks.HALF,
         height=260,
-        title=f"{own}: {signed(points, 1)} points beside {BASELINE}",
+        title=f"{own}: {abs(points):.1f} points {'below' if points < 0 else 'above'} {BASELINE}",
         below=[f"large: mean; small: {seeds}"],
     )

@@ -131,16 +131,35 @@ def _finding(table: pd.DataFrame) -> str:
     sure = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
     grown = both[(sure.change_low * sure.change_high > 0) & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
+        rest = len(both) - len(grown)
+        named_here = join_names(
+            f"the {effect} of {quote(which)} grows from {fixed(abs(grown[narrow][which]))} to "
+            f"{fixed(abs(grown[wide][which]))}"
+            for effect, which in _examples(grown[wide], table)
+        )
         return (
-            f"From width {narrow} to {wide}, {len(grown)} of {len(both)} differences from adding grow, by "
-            f"{_sizes(changes[grown.index])} nats; "
-            f"{'the other is' if len(both) - len(grown) == 1 else 'the others are'} not told from no change"
+            f"From width {narrow} to {wide} {named_here} nats; {rest} of {len(both)} differences "
+            f"{'is' if rest == 1 else 'are'} not told from no change"
         )
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
         f"from {signed(both[narrow][most])} to {signed(both[wide][most])} nats"
     )
+
+
+def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
+    """The largest gain over adding and the largest loss, of concatenations first: what it is, and its variant.
+
+    grown: title -> the difference at the widest model.
+    """
+    beside = set(table.title[[way(name) == "concatenated" for name in table.variant]])
+    losses = grown[grown > 0]
+    concatenated = losses[losses.index.isin(beside)]
+    losses = concatenated if len(concatenated) else losses
+    gains = grown[grown < 0]
+    found = [("gain", str(gains.idxmin()))] if len(gains) else []
+    return [*found, ("loss", str(losses.idxmax()))] if len(losses) else found
 
 
 def _planned(table: pd.DataFrame) -> list[int]:

@@ -38,6 +38,8 @@ STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
 STEP_ROW = 36
 """The least pixels of a row with such a bar."""
+NEW_SEEDS = 62
+"""Pixels from the plot's right edge to the column of what new seeds say."""
 UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 
@@ -276,7 +278,7 @@ def reading_told(params: ToldParameters) -> Figure:
             ""
             if params.rows == ALL
             else "Each row changes the one that it is indented under; the bar and the number at the right say by how "
-            "much. Where new seeds judge the change, their number stands below.",
+            "much. Where the rules judge a change by new seeds, its size with these stands beside.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -421,14 +423,14 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
     color = way_hues(rows.way, theme, None)
+    again = {} if variant else with_new_seeds()
+    again = {name: one for name, one in again.items() if name in set(frame.variant)}
     if not variant:
-        again = with_new_seeds()
-        rows["written"] = [
-            signed_or_zero(row.gap - row.start)
-            + (f"\n{again[row.variant].seeds} new: {signed(again[row.variant].step)}" if row.variant in again else "")
-            for row in frames.rows(rows)
-        ]
-        rows.loc[rows.variant == next(iter(COMPARED)), "written"] = "change:"
+        rows["written"] = [signed_or_zero(row.gap - row.start) for row in frames.rows(rows)]
+        first = rows.variant == next(iter(COMPARED))
+        rows.loc[first, "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}" if again else "change"
+        rows["renewed"] = [signed(again[name].step) if name in again else "" for name in rows.variant]
+        rows.loc[first, "renewed"] = f"judged\n{join_names(sorted({str(one.seeds) for one in again.values()}))} new"
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
@@ -461,12 +463,15 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             filled=bool(judged),
             tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
+    layers.append(marks.texts_beside(every, y, theme))
+    if not variant and again:
+        layers.append(marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS))
     return marks.panel(
-        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
+        *layers, theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
             f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
-            *(["new: the same change with new seeds, which judge it"] if "\n" in "".join(rows.written) else []),
+            *(["judged: the same change with new seeds"] if not variant and again else []),
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

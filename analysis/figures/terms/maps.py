@@ -29,10 +29,12 @@ from analysis.figures.terms.measures import (
 from analysis.figures.terms.token_maps import (
     MAP_SIDE,
     negative_shares_note,
+    own_limit,
     pattern_map,
     share_in_words,
     short_share,
     small_maps,
+    times_as_strong,
     token_map,
 )
 from analysis.links import SECOND_HEAD
@@ -321,6 +323,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     columns = 2 if len(maps) <= len(FOUR) + 1 else len(SOURCES)
     # Of a long text every map needs all of its pixels, and of all terms each its own names.
     together = columns == 2 and not is_image(view.total)
+    own = own_limit(small.values(), limit)
 
     def draw(theme: Theme) -> list[Chart]:
         if together and small:
@@ -331,7 +334,15 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
                 for term in small
             }
             return [
-                token_map(maps[lead], view.labels, limit, theme, title=title, legend=False, first=view.first),
+                token_map(
+                    maps[lead],
+                    view.labels,
+                    limit,
+                    theme,
+                    title=title,
+                    legend=own is not None,
+                    first=view.first,
+                ),
                 small_maps(small, names, view.labels, limit, theme),
             ]
         return [
@@ -353,7 +364,12 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
             strong_row_note(decomposition, head, list(maps)),
             f"Pre-softmax scores, {description(decomposition, head)}; {_view_description(params, view)}"
             f"{negative_shares_note(float(decomposition.shares()[term][head]) for term in maps)}. Rows are queries, "
-            "columns are keys; one scale for all maps of this head.",
+            "columns are keys; "
+            + (
+                f"the small maps' colours are {times_as_strong(limit, own)} as the large one's."
+                if together and own
+                else "one scale for all maps of this head."
+            ),
             method_assumption(decomposition),
             _error_note(decomposition),
         ),

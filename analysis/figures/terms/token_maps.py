@@ -18,6 +18,8 @@ SMALL_HEIGHT = 152
 """Pixels of maps side by side below a large one, with their names."""
 NAMES_HEIGHT = 48
 """Pixels of the lines above a small map, at most three."""
+FAINT = 1 / 3
+"""The share of a scale below which the scores of small maps would hardly be seen on it, so that they get their own."""
 
 
 def token_map(
@@ -46,14 +48,35 @@ def pattern_map(
     return token_map(pattern, labels, maximum, theme, value="attention probability", around_zero=False, **options)
 
 
+def own_limit(maps: Iterable[ndarray], limit: float) -> float | None:
+    """The largest score of these maps where they need a scale of their own beside one that ends at `limit`; else None.
+
+    >>> own_limit([np.array([0.5, -1.0])], 20.0), own_limit([np.array([0.5, -9.0])], 20.0)
+    (1.0, None)
+    """
+    most = max((float(np.nanmax(np.abs(values))) for values in maps), default=0.0)
+    return most if 0 < most < FAINT * limit else None
+
+
+def times_as_strong(limit: float, own: float) -> str:
+    """The factor between two scales in words: `14 times as strong`."""
+    return f"{limit / own:.0f} times as strong"
+
+
 def small_maps(
     maps: Mapping[str, ndarray], names: Mapping[str, str], tokens: Sequence[str], limit: float, theme: Theme
 ) -> Chart:
-    """Maps side by side without the names of their tokens, below a large one on the same scale, which the legend is of.
+    """Maps side by side without the names of their tokens, below a large one.
 
-    names: what stands above each map, in lines.
+    They share its scale, which the legend is of, or have one of their own where `own_limit` says so: the large one
+    then needs its own legend. names: what stands above each map, in lines.
     """
-    side = len(tokens)
+    side, own = len(tokens), own_limit(maps.values(), limit)
+    below = "rows ask (query), columns are asked (key)"
+    key = ["score, one scale for all maps;", below]
+    if own is not None:
+        key = [f"score in the small maps: colours are {times_as_strong(limit, own)};", below]
+        limit = own
     step = side + max(1.0, 0.12 * side)
     i, j = (grid.ravel() for grid in np.indices((side, side)))
     tokens_of = np.asarray(tokens, dtype=object)
@@ -74,9 +97,7 @@ def small_maps(
     color = alt.Color(
         "value:Q",
         scale=part_around_zero(theme.diverging, -limit, limit),
-        legend=marks.colour_bar(
-            ["score, one scale for all maps;", "rows ask (query), columns are asked (key)"], length=180
-        ),
+        legend=marks.colour_bar(key, length=180),
     )
     ends = {"x": x, "y": y, "x2": alt.X2("right:Q"), "y2": alt.Y2("bottom:Q")}
     text = {"align": "left", "baseline": "top", "lineBreak": "\n", "fontSize": marks.TEXT, "fontWeight": "bold"}

@@ -211,8 +211,9 @@ def _emphasised(table: pd.DataFrame, control: str) -> list[str]:
 
 
 def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
-    """A line a variant against the length of the texts; those that the text is about with names, the others grey."""
-    low, high = padded_range(table.value)
+    """A line against the length of the texts for each variant that the text is about; the others are at the right."""
+    chosen = _emphasised(table, control)
+    low, high = padded_range(table.value[table.variant.isin(chosen)])
     times = sorted(set(table.times))
     y = marks.number(alt.Y, "value", LOSS, domain=(low, high), nice=False, ticks=6)
     x = marks.number(
@@ -226,17 +227,11 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
         *marks.interval_tips(".3f"),
         "seeds",
     )
-    chosen = _emphasised(table, control)
-    strong, weak = (table[table.variant.isin(chosen) == has] for has in (True, False))
-    layers: list[Chart] = []
-    if len(weak):
-        layers += marks.line_plot(
-            weak, x=x, y=y, theme=theme, tooltip=tooltip, color=theme.faint, detail="variant:N",
-            width=marks.THIN_LINE, dots=0,
-        )  # fmt: skip
+    strong = table[table.variant.isin(chosen)]
+    others = table.variant.nunique() - len(chosen)
     hues = marks.hues("variant", {name: _colour(name, theme) for name in chosen})
     dashes = marks.dashes("variant", {name: marks.DASH if name == control else [1, 0] for name in chosen})
-    layers += marks.line_plot(strong, x=x, y=y, theme=theme, tooltip=tooltip, color=hues, dash=dashes)
+    layers = marks.line_plot(strong, x=x, y=y, theme=theme, tooltip=tooltip, color=hues, dash=dashes)
     ends = strong[strong.times == times[-1]].assign(
         name=lambda rows: [f"{name} {value:.2f}" for name, value in zip(rows.title, rows.value, strict=True)]
     )
@@ -251,7 +246,7 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
                     None,
                     (
                         f"dashed: {title(control)}" if control in chosen else "",
-                        f"grey: the {weak.variant.nunique()} others" if len(weak) else "",
+                        f"the {others} others: only at the right" if others else "",
                     ),
                 )
             )
@@ -300,7 +295,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         if len(part):
             layers += marks.row_plot(
                 part, x=x, y=y, theme=theme, ends=("share_low", "share_high") if number == longest else None,
-                color=hue, size=SIZES.get(int(number), marks.SEED), tooltip=tooltip,
+                color=hue, size=SIZES.get(int(number), marks.SEED), tooltip=tooltip, filled=number == longest,
             )  # fmt: skip
     # A small triangle at the edge: the interval goes on beyond it.
     at_end = drawn[drawn.times == longest]
@@ -311,7 +306,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     layers += triangles
     cut = "triangle: the interval goes on" if triangles else ""
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
-    between = f"large dots: {longest}×, small: {join_names(f'{number}×' for number in times[1:-1])}"
+    between = f"dots: {longest}×, small rings: {join_names(f'{number}×' for number in times[1:-1])}"
     worse = f"{WORSE}: than with no positions" if (last.kept_high < 0).any() else ""
     return marks.panel(
         *layers,

@@ -48,7 +48,7 @@ AXES = {
     "memory": Axis("Memory", "peak_memory_mib", "memory"),
 }
 """Value of the link's field `cost` -> the cost that losses are drawn against."""
-HEIGHT = 430
+HEIGHT = 540
 """Pixels of the plot."""
 OTHERS = 0.55
 """The opacity of points that have no name."""

@@ -21,7 +21,7 @@ from analysis.figures.terms.heads import draw_heads, leading_terms
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.term_marks import draw_bars
-from analysis.figures.terms.token_maps import share_in_words
+from analysis.figures.terms.token_maps import own_limit, share_in_words, times_as_strong
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
@@ -156,7 +156,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         frame=frame,
         caption=(
             f"Scores before softmax of its query with the key of every patch, "
-            f"{'minus their mean over all keys' if centred else 'as they are'}, on one scale. "
+            f"{'minus their mean over all keys' if centred else 'as they are'}{_scales(maps, largest, limit)}. "
             f"Rows and columns count from 0. {capitalised(_description(decomposition))}, head {head}.{rest} {special} "
             f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"
         ),
@@ -169,6 +169,19 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         draw=lambda theme: _maps(decomposition, head, maps, largest, limit, (query, key), theme),
         columns=3,
     )
+
+
+def _faint(maps: Mapping[str, np.ndarray], largest: str, limit: float) -> float | None:
+    """The end of the scale of the terms other than the largest, where they need one of their own; else None."""
+    return own_limit((values for name, values in maps.items() if name not in ("total", largest)), limit)
+
+
+def _scales(maps: Mapping[str, np.ndarray], largest: str, limit: float) -> str:
+    """A clause on the scales of the maps."""
+    own = _faint(maps, largest, limit)
+    if own is None:
+        return ", on one scale"
+    return f"; colours of the lower row are {times_as_strong(limit, own)} as those of the total and its largest term"
 
 
 def _shown_key(params: PatchParameters, decomposition: ImageDecomposition, head: int, query: int) -> int:
@@ -299,7 +312,9 @@ def _maps(
     pair: tuple[int, int],
     theme: Theme,
 ) -> list[Chart]:
-    """The image, the total, and the terms, the largest first, on one scale from -limit to limit; the last has its key.
+    """The image, the total, and the terms, the largest first, on one scale from -limit to limit.
+
+    The other terms have a scale of their own where they are too faint. The last map of each scale has its key.
 
     maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
     outlined where they are patches.
@@ -310,11 +325,13 @@ def _maps(
     titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
     rest = 1 - sum(float(shares[name][head]) for name in titles)
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
-    scale, colours = (
-        theme.around_zero(limit),
-        marks.colour_bar("score, one scale for all maps", length=120, form=".2~g"),
-    )
-    colours["values"] = [-limit, 0, limit]
+    own = _faint(maps, largest, limit)
+
+    def key_of(end: float, title: str | list[str]) -> alt.Legend:
+        bar = marks.colour_bar(title, length=120, form=".2~g")
+        bar["values"] = [-end, 0, end]
+        return bar
+
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
     height -= SPARE * theme.screen
@@ -329,11 +346,17 @@ def _maps(
 
     panels = [
         panel(outlined(*_image(decomposition.pixels, grid)), ("the image", f"query pink, key {ink}")),
-        panel(outlined(_cells(maps["total"], grid, scale, None)), ("total", undrawn)),
+        panel(outlined(_cells(maps["total"], grid, theme.around_zero(limit), None)), ("total", undrawn)),
     ]
-    terms = [largest, *(name for name in titles if name != largest)]
-    for name in terms:
-        last = name == terms[-1]
-        cells = outlined(_cells(maps[name], grid, scale, colours if last else None))
-        panels.append(panel(cells, titles[name], LEGEND * last))
+    others = [name for name in titles if name != largest]
+    groups = [([largest, *others], limit, "score, one scale for all maps")]
+    if own is not None:
+        lower = ["score in the lower row:", f"{times_as_strong(limit, own)} as above"]
+        groups = [([largest], limit, "score"), (others, own, lower)]
+    for names, end, title in groups:
+        for name in names:
+            last = name == names[-1]
+            legend = key_of(end, title) if last else None
+            cells = outlined(_cells(maps[name], grid, theme.around_zero(end), legend))
+            panels.append(panel(cells, titles[name], LEGEND * last))
     return panels

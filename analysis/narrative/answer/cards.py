@@ -8,7 +8,7 @@ from analysis.claims.statements import stored as statements
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Judgement
 from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
-from analysis.core.formatting import plural, power_of_ten
+from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
 from analysis.figures.reading.told import COMPARED, depth
@@ -46,7 +46,7 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
             ways[variant] = _with_own_seeds(ways[variant], ways[one].difference - ways[other].difference)
     for variant in told_once.undecided_variants(_facts()) & ways.keys():
         if ways[variant].quoted and not ways[variant].remarks:
-            ways[variant] = replace(ways[variant], remarks=("The rules leave its difference from adding open.",))
+            ways[variant] = replace(ways[variant], remarks=("Its difference from adding is open.",))
     first = next(iter(ways.values()), None)
     return tuple(ways.values()) if len(ways) > 1 and first and not first.changes else ()
 
@@ -54,7 +54,7 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
 def _with_own_seeds(way: WayOfTelling, step: float) -> WayOfTelling:
     """A row whose first remark is of new seeds, with what a reader finds who subtracts the rows. step: in nats."""
     first, *others = way.remarks
-    return replace(way, remarks=(first, f"The {plural(way.seeds, 'seed')} here: {nats(step)}.", *others))
+    return replace(way, remarks=(first, f"In the {way.seeds} here: {nats(step)}.", *others))
 
 
 def _by_another_recipe() -> tuple[WayOfTelling, ...]:

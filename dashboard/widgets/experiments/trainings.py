@@ -47,7 +47,8 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
-EARLIER = "An earlier, exploratory split"
+EARLIER, EXPLORATORY = "An earlier, exploratory split", "cpu"
+"""The label of the link to the split by the first trainings, and the preset of these."""
 WIDTHS_CLAIM, BY_RULES = "C37", "What the rules say of other widths"
 """The claim on other widths, and the label of the link that leads to it."""
 PARTS = {
@@ -144,7 +145,7 @@ def draw(pickers: Pickers) -> None:
     with above:
         _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
     if part == "contrasts":
-        query = query_parameters(PAGE, {"part": "parts"})
+        query = query_parameters(PAGE, {"part": "parts", "preset": EXPLORATORY})
         st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
     if part == "widths":
         query = query_parameters("claims", {"claim": WIDTHS_CLAIM})

@@ -7,6 +7,7 @@ const MIDDLE = 640;
 const LETTER = 13; // pixels of a row that holds a letter of 12.5
 const LARGEST = 30; // pixels of a cell
 const MOST_LABEL = 88; // pixels of a token's name
+const FAINT = 2; // the large map's scale is so many times that of the small ones from where on these can be shown stronger
 const QUIET = 350; // milliseconds after the last press until the server hears of it
 const FRESH = -1; // a query or key that no reader has chosen: where attention is strongest
 
@@ -43,6 +44,7 @@ class Board {
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
     this.large = null; // the map that a reader drew large in place of the head's leading one
+    this.stronger = false; // whether the small maps have a scale of their own, on which faint ones are seen
     this.told = []; // the states that the server was told and has not answered
     this.adding = false; // whether a press adds its row, as with Shift
     atEveryWidth(this.board, () => this.layout());
@@ -508,6 +510,13 @@ class Board {
     if (this.active < data.terms && !own.includes(this.active)) this.active = large; // the keyboard is on a map that is seen
     box.style.setProperty("--across", Math.max(1, small > 4 ? Math.min(5, Math.floor(box.clientWidth / 90)) : small));
     const shade = ramp(stops, -limit, limit);
+    let faint = 0; // the largest score of the small maps
+    for (const map of own.filter((one) => one !== large)) {
+      for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) faint = Math.max(faint, Math.abs(value(map, i, j)));
+    }
+    const times = faint > 0 ? limit / faint : 1;
+    const apart = this.stronger && times >= FAINT;
+    const shadeSmall = apart ? ramp(stops, -faint, faint) : shade;
     let most = 0;
     for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) most = Math.max(most, value(this.patterns, i, j));
     const depth = ramp(scale, 0, most);
@@ -522,7 +531,7 @@ class Board {
       }
       this.map(host, {
         rows: side, columns: side, here: [FRESH, FRESH], title: label, names: { rows: tokens, columns: tokens },
-        colour: (i, j) => (pattern ? depth(value(map, i, j)) : shade(value(map, i, j))), largest: pattern ? 22 : LARGEST, bare: !pattern && map !== large,
+        colour: (i, j) => (pattern ? depth(value(map, i, j)) : (map === large ? shade : shadeSmall)(value(map, i, j))), largest: pattern ? 22 : LARGEST, bare: !pattern && map !== large,
       });
     });
     const shares = own.map((term) => data.shares[term][this.at.head]);
@@ -543,7 +552,17 @@ class Board {
     put(bar, "span", {}, signed(-limit, 1));
     put(bar, "i").style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
     put(bar, "span", {}, signed(limit, 1));
-    put(bar, "span", {}, `one scale for all maps${known && parts.length > own.length ? `; the other terms make up ${percent(rest)}` : ""}`);
+    const others = known && parts.length > own.length ? `; the other terms make up ${percent(rest)}` : "";
+    const strength = times < 9.5 ? times.toFixed(1) : Math.round(times);
+    put(bar, "span", {}, apart ? `small maps: ${strength} times as strong, ±${faint.toFixed(faint < 1 ? 2 : 1)}${others}` : `one scale for all maps${others}`);
+    if (times < FAINT) return;
+    const title = "Colours the small maps by a scale of their own, on which faint scores are seen";
+    put(bar, "button", { type: "button", "aria-pressed": this.stronger, title }, "Show faint maps").onclick = () => {
+      this.stronger = !this.stronger;
+      this.paintMaps();
+      this.paint();
+      this.part("scale").querySelector("button")?.focus();
+    };
   }
 
   explain() {
