@@ -117,9 +117,15 @@ def with_interval(value: float, low: float | None, high: float | None) -> str:
 
     >>> with_interval(-0.0015, -0.0034, 0.000487)
     '−0.0015 (95 % interval −0.0034 to 0.0005)'
+    >>> with_interval(0.3003, 0.288, 0.312)
+    '0.300 (95 % interval 0.288 to 0.312)'
     """
     written = significant(value)
     decimals = len(written.partition(".")[2])
+    hidden = low is not None and high is not None and low < high and f"{low:.{decimals}f}" == f"{high:.{decimals}f}"
+    if hidden and "e" not in written and 0 < abs(value) < 100:  # Zeros at the end, which `significant` leaves out.
+        decimals = max(decimals, 2 - math.floor(math.log10(abs(value))))
+        written = f"{value:.{decimals}f}".replace("-", "−")
     return f"{written}{interval_text(low, high, '.1e' if 'e' in written else f',.{decimals}f')}"
 
 

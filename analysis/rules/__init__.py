@@ -25,6 +25,7 @@ WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
 REPEATED = FOLDER / "repeated.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
+FACT_CHECK = FOLDER / "fact_check.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
 
@@ -60,6 +61,13 @@ def rule_files() -> tuple[RuleFile, ...]:
         RuleFile(path=path, content=tomllib.loads(source.decode()), sha256=hashlib.sha256(source).hexdigest())
         for path, source in sources.items()
     )
+
+
+def retold(statement: Mapping[str, Any]) -> dict[str, Any]:
+    """A statement of a frozen file with the sentences that `fact_check.toml` tells in place of its own."""
+    corrected = {entry["id"]: entry for entry in rule_file(FACT_CHECK).content["told"]}
+    told = corrected.get(statement["id"], {})
+    return {**statement, **{name: told[name] for name in ("supported", "contradicted") if name in told}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,7 +316,7 @@ def _load_encoder_rules(path: Path) -> EncoderRules:
         **{name: analysis[name] for name in ("by_half", "paired_spread", "earlier")},
         seeds=tuple(content["seeds"]["judged"]),
         statements=tuple(
-            EncoderContest(**{"margin": analysis["margin"], **statement}) for statement in content["statement"]
+            EncoderContest(**{"margin": analysis["margin"], **retold(statement)}) for statement in content["statement"]
         ),
         begun_under=content.get("begun_under", {}),
     )

@@ -21,7 +21,7 @@ from analysis.figures.claims.board import board, details
 from analysis.figures.claims.size import PRINTED, UNITS, size
 from analysis.figures.claims.strip import SEVERAL, TURNED, decided_at, strip
 from analysis.narrative.reading import ordered as tour_steps
-from analysis.rules import encoder_rules
+from analysis.rules import FACT_CHECK, encoder_rules, rule_file
 from analysis.store import read
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -339,8 +339,12 @@ def test_a_verdict_is_said_in_the_words_that_its_rules_wrote_beforehand() -> Non
     for one in stored.statements():
         if one.verdict != OPEN and not one.answer and one.kind in SEVERAL and len(one.readings) > 1:
             assert shown[one.id].startswith(f"{readings.tally(one.readings)}. "), one.id
-            source = shown[one.id].removesuffix(".").rpartition(": ")[2]
+            said = shown[one.id].removesuffix(".").rpartition(": ")[2]
+            source, _, others = said.removesuffix(" alike").partition(" and ")
             assert one.effect in [reading.value for reading in one.readings if source in reading.source], one.id
+            alike = len([reading for reading in one.readings if reading.value == one.effect])
+            assert (int(others.split()[0]) if others else 0) <= alike - 1, one.id
+            assert bool(others) == (alike > 1) or one.kind == "published", one.id
         else:
             assert shown[one.id] == ("" if one.verdict == OPEN else one.answer or one.sentence)
     assert "makes order be learned after 0.76 times as many steps" in shown["C34o"]
@@ -363,12 +367,26 @@ def test_the_log_has_every_correction_once_with_both_verdicts() -> None:
         "LEFT JOIN statements n ON n.id = s.replaced_by ORDER BY s.id"
     )
     assert sorted(one.statement for one in log) == rows.id.tolist()
-    by_id = {one.statement: one for one in log}
+    by_change = {(one.statement, one.day): one for one in log}
     for row in rows.itertuples():
-        one = by_id[row.id]
+        one = by_change[row.id, row.changed_on]
         after = "withdrawn" if row.replaced_by == "withdrawn" else row.now
         assert (one.before, one.after, one.day, one.said) == (row.verdict, after, row.changed_on, row.statement)
         assert (one.kind == "verdict") == (after not in (row.verdict, "withdrawn"))
+
+
+def test_the_log_has_what_a_fact_checker_corrected_without_a_verdict_being_moved() -> None:
+    content = rule_file(FACT_CHECK).content
+    log = {(one.statement, one.words): one for one in stored.changes() if one.kind == "reading"}
+    for entry in content["scope"]:
+        one, now = log[entry["id"], entry["changed"]], statement(entry["id"])
+        assert (one.before, one.after, one.day) == (now.verdict, now.verdict, "2026-11-28")
+        assert now.scope == entry["scope"]
+    for entry in content["told"]:
+        now = statement(entry["id"])
+        assert ((entry["id"], entry["changed"]) in log) == (now.verdict in entry)
+        if now.verdict in entry:
+            assert now.answer.startswith(entry[now.verdict].partition("{")[0])
 
 
 def test_the_log_is_dated_and_newest_first() -> None:

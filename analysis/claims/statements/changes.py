@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.core.formatting import join_names, plural
-from analysis.rules import RuleFile, rule_files
+from analysis.rules import FACT_CHECK, RuleFile, rule_file, rule_files
 
 FIRST = "SELECT f.id, f.verdict, f.changed, r.created FROM first_verdicts f JOIN runs r USING (run_id) ORDER BY f.id"
 DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d): (?P<words>.+)", re.DOTALL)
@@ -18,7 +18,8 @@ DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d): (?P<words>.+)", re.DOTALL)
 
 def log(ledger: Ledger, ask: Ask) -> tuple[Change, ...]:
     """Every change, the newest first."""
-    entries = [*_first_verdicts(ask), *_frozen_rules(), *_corrections(ledger), *_decided(ledger.current, ask)]
+    corrected = [*_corrections(ledger), *_fact_check(ledger)]
+    entries = [*_first_verdicts(ask), *_frozen_rules(), *corrected, *_decided(ledger.current, ask)]
     return tuple(sorted(sorted(entries, key=lambda one: (one.claim, one.statement)), key=_newest_first))
 
 
@@ -113,6 +114,24 @@ def _corrections(ledger: Ledger) -> Iterator[Change]:
                     after=current[entry["id"]].verdict,
                     words=entry["changed"] if entry["changed"].startswith("New") else f"New. {entry['changed']}",
                 )
+
+
+def _fact_check(ledger: Ledger) -> Iterator[Change]:
+    """The scopes, and the sentences that are told of a verdict, that were corrected without a verdict being moved."""
+    current = {judgement.id: judgement for judgement in ledger.current}
+    file = rule_file(FACT_CHECK)
+    for entry in (*file.content["scope"], *file.content["told"]):
+        verdict = current[entry["id"]].verdict
+        if "scope" in entry or verdict in entry:
+            yield Change(
+                day=_day(file),
+                claim=entry["id"][:3],
+                statement=entry["id"],
+                kind="reading",
+                before=verdict,
+                after=verdict,
+                words=entry["changed"],
+            )
 
 
 def _decided(current: Sequence[Judgement], ask: Ask) -> Iterator[Change]:

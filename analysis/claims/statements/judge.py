@@ -315,7 +315,7 @@ def _count_sentence(
             return f"{text} The largest difference: {decider.source}, {decider.note}."
         value = with_interval(decider.value, decider.low, decider.high)
         words = "It is" if len(readings) == 1 else rows.deciding_words(decider, statement["quantifier"])
-        text += f" {words} {decider.source}: {value}"
+        text += f" {words} {rows.source_with_ties(decider, readings)}: {value}"
         text += f"; the line is at {significant(decider.line)}."
     return text
 

@@ -237,7 +237,8 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
     if end == ORDER_ERROR:
         text = f"{first} misses {abs(effect):.1f} points {more} of the exchanged words than {second}"
         return f"{text}{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
-    text = f"{first} misses {100 * abs(effect):.1f} % {more} of what positions are worth than {second}"
+    share = f"{100 * abs(effect):.1f} %"
+    text = f"{first} misses {more} of what positions are worth than {second}, by {share} of it"
     percent_low, percent_high = (None if end is None else 100 * end for end in (low, high))
     return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 

@@ -177,6 +177,12 @@ def tally(readings: Sequence[Reading]) -> str:
     return text
 
 
+def source_with_ties(deciding: Reading, readings: Sequence[Reading]) -> str:
+    """The name of the reading that a verdict hangs on, and the number of others that have its value and its line."""
+    others = sum((one.value, one.line) == (deciding.value, deciding.line) for one in readings) - 1
+    return f"{deciding.source} and {plural(others, 'other')} alike" if others > 0 else deciding.source
+
+
 def deciding_words(reading: Reading, quantifier: str) -> str:
     """The words that lead to the reading that `deciding` returns."""
     if quantifier == "some":

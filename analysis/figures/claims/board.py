@@ -22,7 +22,7 @@ from analysis.claims.statements.judgement import (
     Judgement,
     hours_in_words,
 )
-from analysis.claims.statements.rows import tally
+from analysis.claims.statements.rows import source_with_ties, tally
 from analysis.claims.statements.stored import Heading
 from analysis.core.formatting import capitalised, join_names, plural, significant, uncapitalised, with_interval
 from analysis.figures.claims.size import size
@@ -313,7 +313,9 @@ def _found(part: Judgement) -> str:
     if part.answer or part.kind not in SEVERAL or len(part.readings) < 2 or deciding is None:
         return part.answer or part.sentence
     name = CLEAREST if part.quantifier == "some" else NEAREST.get(deciding.standing, NEAREST[OPEN])
-    return f"{tally(part.readings)}. {name}: {deciding.source}."
+    if part.kind == "published":  # Each figure has a line of its own, and the one that is shown is the largest.
+        name = "Largest difference"
+    return f"{tally(part.readings)}. {name}: {source_with_ties(deciding, part.readings)}."
 
 
 def _compared_sides(part: Judgement) -> str:
