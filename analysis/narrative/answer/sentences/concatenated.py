@@ -81,7 +81,7 @@ def _equal_words(facts: Facts) -> str:
         fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
     )
     open_yet = undecided(facts.get(BESIDE_NARROW))
-    return f"{decided} With words of 80 %, concatenating {open_yet}." if open_yet else decided
+    return f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
 
 
 def _proposed(facts: Facts) -> list[str]:
