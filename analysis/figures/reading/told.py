@@ -430,6 +430,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         first = rows.variant == next(iter(COMPARED))
         rows.loc[first, "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}" if again else "change"
         rows["renewed"] = [signed(again[name].step) if name in again else "" for name in rows.variant]
+        rows["narrow"] = rows.written + [f"\nnew: {text}" if text else "" for text in rows.renewed]
         rows.loc[first, "renewed"] = f"judged\n{join_names(sorted({str(one.seeds) for one in again.values()}))} new"
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
@@ -463,9 +464,15 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             filled=bool(judged),
             tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
-    layers.append(marks.texts_beside(every, y, theme))
-    if not variant and again:
-        layers.append(marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS))
+    if again:
+        on_phone = f"containerSize()[0] < {marks.PHONE}"
+        layers += [
+            marks.texts_beside(every, y, theme, shown=f"!({on_phone})"),
+            marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS, shown=f"!({on_phone})"),
+            marks.texts_beside(every, y, theme, "narrow", shown=on_phone),
+        ]
+    else:
+        layers.append(marks.texts_beside(every, y, theme))
     return marks.panel(
         *layers, theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
