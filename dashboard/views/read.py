@@ -190,7 +190,10 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
         "step", "Step", names, numbers, label_visibility="collapsed", on_change=lambda: pickers.set("part", "")
     )
     step = steps[name]
-    step_button("Next", step.place, "next", "primary")
+    if step.place < len(names):
+        step_button("Next", step.place, "next", "primary")
+    else:
+        st.page_link("views/home.py", label="The answer in full", icon=":material/arrow_forward:")
 prose, place = st.columns([5, 7], gap="large")
 with place, st.container(key="picture"):
     picture = step.picture(pickers.values())

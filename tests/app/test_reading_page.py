@@ -73,7 +73,9 @@ def test_a_new_step_begins_with_its_first_picture():
     assert "part" not in app.query_params
     assert not app.warning
     last = opened("read", step=STEPS[-1].name)
-    assert [button.disabled for button in last.button if button.label == "Next"] == [True]
+    assert not [button for button in last.button if button.label == "Next"]
+    ways = [link for link in last.get("page_link") if link.proto.label == "The answer in full"]
+    assert len(ways) == 2, "beside the numbers of the steps, and at the end of the page"
 
 
 @pytest.mark.parametrize(("step", "one"), [one for one in PICTURES if one.values[1].controls[-1].slides])

@@ -25,7 +25,8 @@ class DropPositions(Intervention):
     name = "drop_positions"
     title = "Drop positions in a layer"
     summary = (
-        "In one layer, or in every layer (-1), no query and no key is rotated. A causal mask still shows the order."
+        "In one layer, or in every layer (-1), no query and no key is rotated. A causal mask, where there is one, "
+        "still shows the order."
     )
     places = (LAYER_TURNS,)
 

@@ -20,7 +20,8 @@ class ZeroPositions(Intervention):
     name = "zero_positions"
     title = "Zero positions"
     summary = (
-        "What positions add, to words or to scores, is 0, and nothing is rotated. A causal mask still shows the order."
+        "What positions add, to words or to scores, is 0, and nothing is rotated. A causal mask, where there is one, "
+        "still shows the order."
     )
     places = (ROWS, TURNS, BIAS)
 
