@@ -83,7 +83,7 @@ def decoding(params: ModelsParameters) -> Figure:
         frame=lambda: table,
         caption=(
             "How often decoders are right on held-out text, from the hidden states that enter each layer and leave the "
-            "last; where no decoder is named, of the best at each layer. Dotted: chance, a guess that ignores the state. "
+            "last; with no decoder named, of the best at each layer. Dotted: chance, a guess that ignores the state. "
             f"{text} Hidden states of "
             f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
             f"{config['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
