@@ -296,7 +296,7 @@ def _undecided(trained: Trained, variant: str) -> bool:
 
 
 def _why_open(trained: Trained, variant: str) -> str:
-    """The part of a loss that the board's rules leave open, in a few words; "lower" or "higher" where a side is told."""
+    """The part of a loss that the board's rules leave open, in few words; "lower" or "higher" where a side is told."""
     table, _ = compared_losses(trained)
     row = next(iter(frames.rows(table[table.variant == variant])))
     if ON_PLATEAU in row.reason:
