@@ -228,7 +228,8 @@ def read_back(model: str) -> CardAnswer:
         answer = f"Not from every {found.begins.partition(' ')[2]}"
     else:
         answer = "Only the word" if word >= place else "Only the place"
-    by = "" if found.decoder == states.HEADLINE[0] else f" (by {states.DECODERS[found.decoder]})"
+    count = len(found.decoders)
+    by = f" (best of {count} decoders)" if count > 1 else f" (by {states.DECODERS[found.decoders[0]]})"
     chance = {name: float(frame.chance.iloc[0]) for name, frame in found.curves.groupby("series")}
     last = float(found.curves.layer.max())
     return CardAnswer(

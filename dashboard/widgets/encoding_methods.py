@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import join_names, plural
+from analysis.core.formatting import capitalised, join_names, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.training.trainings import stored_presets
@@ -15,6 +15,7 @@ from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.narrative.choosing.board import (
+    PLATEAU,
     VARIANT_NAMES,
     EncodingRow,
     deciding_needs,
@@ -40,8 +41,16 @@ from dashboard.widgets.pickers import Pickers
 
 PAGE = "choose"
 JUDGED = training_rules().preset
+MARGIN = training_rules().margin
 TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+OPEN_IN_WORDS = (
+    f"“Open”, and a ring: the rules of the board on Experiments, which count a difference within ±{MARGIN:g} nats as "
+    f"none, do not decide. “Lower; ±{MARGIN:g} open”: it is told apart from adding and ends lower, and only whether by "
+    f"more than {MARGIN:g} nats is open. “{capitalised(PLATEAU)}”: its runs were on the plateau for so long that the "
+    "rules compare no end of theirs, however far its interval lies from zero."
+)
+"""The words beside a ring, in sentences."""
 LAYERS = (2, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 80)
 HEADS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 64)
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
@@ -107,8 +116,8 @@ def draw(pickers: Pickers) -> None:
                 "rules judge, with 95\u00a0% intervals over seeds paired with learned, added positions of the same "
                 "recipe. Where a cell says “causal only” or “another recipe” in place of a dot, we trained the method "
                 "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
-                "ends lowest. “Open”, and a ring: they leave open whether it ends lower or higher than adding. “Other "
-                "recipe”, below a number: of the recipe that is named second here, against adding of that recipe. "
+                f"ends lowest. {OPEN_IN_WORDS} “Other recipe”, below a number: of the recipe that is named second "
+                "here, against adding of that recipe. "
                 f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )

@@ -346,3 +346,20 @@ def test_what_experiments_leave_open_is_open_here_too(store: Path) -> None:
             outcomes[row.loss.preset] = table.set_index("variant").outcome.to_dict()
         assert row.loss.undecided == (outcomes[row.loss.preset][row.name] == OPEN), row.title
         assert bool(row.loss.recipe) == (row.loss.preset != JUDGED), row.title
+
+
+def test_what_is_open_of_a_loss_is_said_as_the_rules_have_it(store: Path) -> None:
+    """C22b is supported, so that the side is told and the margin alone is open; sinusoids were on the plateau."""
+    whys = {row.name: row.loss.why for row in rows() if row.loss}
+    verdict = read.query("SELECT verdict FROM statements WHERE id = 'C22b'").verdict[0]
+    assert (verdict, whys["relative_only"]) == ("supported", "lower; ±0.05 open")
+    assert whys["sinusoidal"] == board.PLATEAU
+    assert all(bool(row.loss.why) == row.loss.undecided for row in rows() if row.loss)
+
+
+def test_a_strength_has_the_time_of_its_own(store: Path) -> None:
+    stored = read.query("SELECT variant, value FROM newest_costs WHERE preset = 'width128' AND measure = 'step_ratio'")
+    times = stored.set_index("variant").value
+    found = {row.name: row.time for row in rows()}
+    for name in ("sinusoidal", "sinusoidal_strong"):
+        assert found[name] == times[name] / times["bert_a"]

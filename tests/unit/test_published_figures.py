@@ -296,6 +296,22 @@ def test_evidence_for_and_against_stands_side_by_side(literature):
     assert (means[means.panel.str.startswith("One cross term")].gain < 0).all()
 
 
+def test_every_detector_that_was_trained_equally_long_is_counted(literature, papers):
+    means = means_of(literature).set_index("comparison")
+    gains = [means.gain[f"Detector {size}, 50 epochs against 50 of adding"] for size in ("R50", "R101")]
+    assert gains == pytest.approx([41.0 - 34.8, 42.8 - 36.9])
+    equal = means[(means.panel == "Concatenated") & ~means.shorter].gain
+    assert f"{(equal > 0).sum()} of {len(equal)} comparisons" in papers[0].finding
+
+
+def test_what_else_changes_than_the_cross_terms_is_said(papers):
+    untied = [one for one in COMPARISONS if one.panel.startswith("No cross terms")]
+    assert [one.variant for one in untied if not one.also] == ["TUPE-A^tie-cls"]
+    assert papers[0].finding.endswith("1 of these changes nothing else")
+    assert all(one.also in papers[0].caption for one in untied)
+    assert "+0.45 on 7" in papers[0].caption
+
+
 def test_comparisons_carry_their_caveats_and_sources(literature, papers):
     frame = literature
     assert frame.caveat.notna().all() | (frame.caveat.isna().sum() <= len(frame) / 4)

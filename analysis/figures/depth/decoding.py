@@ -24,7 +24,7 @@ from analysis.figures.depth.models import (
 )
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.geometry.states import HEADLINE
+from analysis.figures.geometry.states import best_at_each_layer
 from analysis.figures.terms.term_marks import line_names
 
 READINGS = {
@@ -52,7 +52,7 @@ TOGETHER = {
     },
     WORD: {("word", "ridge", "top1"): "ridge", ("word", "nearest", "top1"): "nearest mean"},
 }
-"""The panels of a single model: their lines, by target, decoder and measure. An empty decoder is that of `HEADLINE`."""
+"""The panels of a single model: their lines, by target, decoder and measure. No decoder: the best at each layer."""
 TALL = 320
 
 
@@ -83,7 +83,8 @@ def decoding(params: ModelsParameters) -> Figure:
         frame=lambda: table,
         caption=(
             "How often decoders are right on held-out text, from the hidden states that enter each layer and leave the "
-            f"last. Dotted: chance, a guess that ignores the state. {text} Hidden states of "
+            "last; with no decoder named, of the best at each layer. Dotted: chance, a guess that ignores the state. "
+            f"{text} Hidden states of "
             f"{windows(rows)}; decoders trained on two thirds of the articles and tested on "
             f"{config['held_out_windows']} windows of the others; special tokens are left out. Words: those that the "
             f"training windows hold at least {config['candidate_words_occur']} times. Bars: 95 % bootstrap intervals "
@@ -103,20 +104,13 @@ def decoding(params: ModelsParameters) -> Figure:
     )
 
 
-def headline_decoder(rows: pd.DataFrame) -> str:
-    """The decoder of positions that gives the number, here and on the page Geometry; empty where none is stored."""
-    known = set(rows.decoder[(rows.target == "position") & (rows.measure == "exact") & rows.value.notna()])
-    return next((name for name in HEADLINE if name in known), "")
-
-
 def _finding(own: pd.DataFrame) -> str:
     """A sentence on what is read of one model's positions and words before its first layer and after its last."""
-    decoder, words = headline_decoder(own), own[(own.target == "word") & (own.measure == "top1")]
-    if not decoder or words.empty:
+    words = own[(own.target == "word") & (own.measure == "top1") & own.value.notna()]
+    exact = own[(own.target == "position") & (own.measure == "exact") & own.value.notna()]
+    if exact.empty or words.empty:
         return ""
-    best = words.groupby("decoder").value.mean().idxmax()
-    exact = own[(own.target == "position") & (own.measure == "exact") & (own.decoder == decoder)]
-    places, named = (part.set_index("layer").value for part in (exact, words[words.decoder == best]))
+    places, named = (best_at_each_layer(part).set_index("layer").value for part in (exact, words))
     first, last = int(places.index.min()), int(places.index.max())
     return (
         f"A word's exact place is read in {percent(places[first])} of cases before the first layer and in "
@@ -126,8 +120,13 @@ def _finding(own: pd.DataFrame) -> str:
 
 def _draw_one(shown: pd.DataFrame, title: str, theme: Theme) -> Chart:
     """Lines of one model in one panel, named at their ends, by layer; chance dotted in the same hue."""
-    decoder = headline_decoder(shown)
-    names = {(target, one or decoder, measure): name for (target, one, measure), name in TOGETHER[title].items()}
+    names = TOGETHER[title]
+    if title == POSITION:
+        kinds = [
+            best_at_each_layer(rows).assign(decoder="")
+            for _, rows in shown[(shown.target == "position") & shown.value.notna()].groupby("measure")
+        ]
+        shown = pd.concat([shown[shown.target != "position"], *kinds])
     keys = zip(shown.target, shown.decoder, shown.measure, strict=True)
     rows = shown.assign(series=[names.get(key, "") for key in keys])
     rows = rows[rows.series != ""]

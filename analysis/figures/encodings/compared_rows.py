@@ -54,3 +54,11 @@ class RowSimilarityParameters(EncodingPairParameters):
 def setting(params: RowSimilarityParameters) -> str:
     """The setting that rows are compared at, in a few words: what two numbers of one name must share to be equal."""
     return f"{COMPARISONS[params.compare].lower()} of {params.length} positions"
+
+
+def which_similarity(params: RowSimilarityParameters) -> str:
+    """A sentence on the similarity that numbers are of, and on the one that statement C04b takes."""
+    return (
+        f"Numbers are of the {COMPARISONS[params.compare].lower()} of rows, or of the score of an encoding that "
+        "defines one; statement C04b takes the dot product in place of the cosine, and so can give other numbers."
+    )

@@ -17,7 +17,7 @@ from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows, setting
+from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows, setting, which_similarity
 from analysis.figures.encodings.shift import ShiftResult, shift_result
 from analysis.figures.encodings.sized import SizedEncoding, citation_keys, export_command, origins, sized
 from analysis.figures.figure import Figure, figure
@@ -194,6 +194,7 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
             "Bold and in black: the encodings that are picked. Encodings that a model has yet to train are drawn where "
             "they are picked; the table below has all.",
+            which_similarity(params),
             *_about(entries, DRAWN),
         ),
         draw=lambda theme: [_dots(table, (params.encoding, params.other), params.shift, theme)],
@@ -212,6 +213,7 @@ def other_measures(params: MeasuresParameters) -> Figure:
         caption=sentences(
             "The same encodings at the same setting; tinted: those that are picked. Good, in the first row, is said of "
             f"one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
+            which_similarity(params),
             *_about(entries, HEADINGS),
             "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
             "counted in tokens.",
@@ -294,7 +296,6 @@ def _about(entries: Sequence[SizedEncoding], shown: Mapping[str, str]) -> list[s
         " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in shown),
         f"Rows stand by {next(iter(MEASURES[name].title for name in DRAWN)).lower()}, and those that are random last.",
         f"Measured at another size: {'; '.join(other_sizes)}." if other_sizes else "",
-        "An encoding that defines a score of its own is compared by it.",
         f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0); once trained they would "
         "have other numbers, so the headings do not count them."
         if untrained

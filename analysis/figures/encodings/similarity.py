@@ -18,6 +18,7 @@ from analysis.figures.encodings.compared_rows import (
     compare_rows,
     setting,
     similarity_of_rows,
+    which_similarity,
 )
 from analysis.figures.encodings.measures import MEASURES, in_words
 from analysis.figures.encodings.sized import (
@@ -86,6 +87,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
             "pair. Measures has the same numbers of every "
             "encoding, at the same setting.",
             " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in NUMBERS),
+            which_similarity(params),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -120,6 +122,7 @@ def pairs(params: RowSimilarityParameters) -> Figure:
         caption=sentences(
             f"How alike two positions are ({setting(params)}), every query by every key. Where distance alone decides, "
             "every diagonal has one colour.",
+            which_similarity(params),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
         ),
@@ -281,7 +284,8 @@ def _numbers_below(comparison: RowSimilarities) -> list[str]:
     """Lines under the title of an encoding's map: the numbers on distance and likeness."""
     words = {name: in_words(name, value) for name, value in comparison.numbers.items()}
     return [
-        f"by distance alone {words['translation_invariance']}; nearer is more alike {words['monotonicity']}",
+        f"{comparison.kind}: by distance alone {words['translation_invariance']}",
+        f"nearer is more alike {words['monotonicity']}",
         f"symmetric {words['symmetry']}; first rises again: {words['first_rise']}",
     ]
 

@@ -17,8 +17,6 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, provenance
 from analysis.store import read
 
-HEADLINE = ("discriminant", "nearest")
-"""The decoders of position of which the first that is stored gives the number, here and wherever it is quoted."""
 WORD, EXACT, NEAR = "word", "exact place", "within 3 places"
 DECODERS = {
     "discriminant": "discriminants",
@@ -35,14 +33,21 @@ COLUMNS = ["layer", "target", "decoder", "measure", "value", "low", "high", "cha
 class Decoded:
     """Words and positions as read from the states of a model.
 
-    curves: a row a layer and `series`. all: every decoder's stored rows. decoder: that of the positions. adds: whether
-    the model adds positions to words, so that a sum enters its first layer.
+    curves: a row a layer and `series`, of the decoder that is right most often there. all: every decoder's stored rows.
+    decoders: those of the position of which the best is taken. adds: whether the model adds positions to words, so
+    that a sum enters its first layer.
     """
 
     curves: pd.DataFrame
     all: pd.DataFrame
-    decoder: str
+    decoders: tuple[str, ...]
     adds: bool
+
+    @property
+    def decoder(self) -> str:
+        """The decoder that reads the exact place in the first state best."""
+        rows = self.curves[self.curves.series == EXACT]
+        return str(rows[rows.layer == 0].decoder.iloc[0])
 
     @property
     def begins(self) -> str:
@@ -62,24 +67,30 @@ def decoded_states(model: str) -> Decoded:
         "WHERE model = ?) ORDER BY target, decoder, measure, layer",
         [model, model],
     )
-    stored = set(rows.decoder[(rows.target == "position") & rows.value.notna()])
-    decoder = next((name for name in HEADLINE if name in stored), "")
+    places = rows[(rows.target == "position") & rows.measure.isin(("exact", "within_3")) & rows.value.notna()]
+    stored = set(places.decoder)
     words = rows[(rows.target == "word") & (rows.measure == "top1") & rows.value.notna()]
-    if not decoder or words.empty:
+    if places.empty or words.empty:
         raise NoResults(
             f"Nothing is stored that was read from the states of {readable(model)}. "
             f"Run: python -m analysis measure decoding {model_options(model)}"
         )
-    best = words.groupby("decoder").value.mean().idxmax()
-    places = rows[(rows.target == "position") & (rows.decoder == decoder)]
     parts = {
-        WORD: words[words.decoder == best],
-        EXACT: places[places.measure == "exact"],
-        NEAR: places[places.measure == "within_3"],
+        WORD: best_at_each_layer(words),
+        EXACT: best_at_each_layer(places[places.measure == "exact"]),
+        NEAR: best_at_each_layer(places[places.measure == "within_3"]),
     }
     curves = pd.concat([part.assign(series=name) for name, part in parts.items()], ignore_index=True)
     adds = read.query("SELECT adds_positions FROM measured_models WHERE model = ?", [model]).adds_positions
-    return Decoded(curves=curves, all=rows, decoder=decoder, adds=bool(adds.any()))
+    decoders = tuple(name for name in DECODERS if name in stored)
+    return Decoded(curves=curves, all=rows, decoders=decoders, adds=bool(adds.any()))
+
+
+def best_at_each_layer(rows: pd.DataFrame) -> pd.DataFrame:
+    """The row of the decoder that is right most often, of each layer; of equals, the first in `DECODERS`."""
+    order = rows.decoder.map({name: place for place, name in enumerate(DECODERS)})
+    ordered = rows.assign(order=order).sort_values(["layer", "value", "order"], ascending=[True, False, True])
+    return ordered.drop_duplicates("layer").drop(columns="order")
 
 
 def read_sentence(word: float, place: float, begins: str) -> str:
@@ -116,8 +127,8 @@ def states(params: GeometryParameters) -> Figure:
         frame=lambda: table,
         caption=(
             f"How often a simple decoder is right on held-out text, from the state that enters each layer. {sentence}; "
-            f"{after}. {readable(params.model)}, {row.windows} windows of {row.corpus}. Position: "
-            f"{DECODERS[found.decoder]}, fitted on other windows. By chance the word is right in "
+            f"{after}. {readable(params.model)}, {row.windows} windows of {row.corpus}. "
+            f"{_which(found)}, fitted on other windows. By chance the word is right in "
             f"{percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and a place within 3 of it in "
             f"{percent(chance[NEAR], 1)}. Bars: 95 % bootstrap "
             f"intervals over windows. {other_decoders(found)}"
@@ -127,6 +138,34 @@ def states(params: GeometryParameters) -> Figure:
         provenance=_provenance(found.all),
         draw=lambda theme: [_curves(found, theme)],
         columns=1,
+    )
+
+
+def spans(layers: list[int]) -> str:
+    """Layers in ascending order, those in a row as one span.
+
+    >>> spans([0, 1, 2, 5])
+    '0 to 2 and 5'
+    """
+    runs: list[list[int]] = []
+    for layer in layers:
+        if runs and layer == runs[-1][-1] + 1:
+            runs[-1].append(layer)
+        else:
+            runs.append([layer])
+    return join_names([f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
+
+
+def _which(found: Decoded) -> str:
+    """A clause on the decoders of which each point takes the best, and on those that it takes for the exact place."""
+    if len(found.decoders) == 1:
+        return f"Position: {DECODERS[found.decoders[0]]}"
+    exact = found.curves[found.curves.series == EXACT].sort_values("layer")
+    taken = {str(name): [int(at) for at in rows.layer] for name, rows in exact.groupby("decoder", sort=False)}
+    by = [f"{DECODERS[name]}{f' (layers passed: {spans(at)})' * (len(taken) > 1)}" for name, at in taken.items()]
+    return (
+        f"Each point is of the best of the stored decoders, {len(found.decoders)} of position, as in statement C13b; "
+        f"the exact place by {join_names(by)}"
     )
 
 

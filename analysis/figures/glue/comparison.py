@@ -29,6 +29,7 @@ from analysis.figures.glue.study_rows import (
 from analysis.figures.published.table_parts import query_command, quoted
 from analysis.glue_comparison import AVERAGE, PublishedComparison, Study
 from analysis.glue_comparison.results import MAKE
+from analysis.rules import surgery_rules
 from analysis.statistics import protocol
 
 INTACT = "minilm_intact"
@@ -146,12 +147,28 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             f"{'' if study.margin == 1 else 's'}, by two one-sided t tests at 5 %. {neither}, open: neither of "
             "the two, which does not show that the scores are the same.",
             f"In all, of {_counts(study.contrasts, study)}." if mapped else "",
+            _other_correction(study, different),
             f"With these seeds, a difference in averages is detected 80 % of the time if it is at least "
             f"{span(detectable, 1)} points, depending on the variant."
             if len(detectable)
             else "",
         ]
     return " ".join(part for part in parts if part)
+
+
+def _other_correction(study: Study, different: str) -> str:
+    """A sentence on the frozen rules, which correct over more comparisons; empty where none judge this model.
+
+    different: the word for the sign of what differs.
+    """
+    if study.results.preset != SURGERY:
+        return ""
+    tests = int(study.contrasts.tests[study.contrasts.task == AVERAGE].max())
+    asked = len(surgery_rules().statements)
+    return (
+        f"{different} is corrected over this figure's own comparisons ({plural(tests, 'average')}); the frozen rules "
+        f"correct over all {asked} statements of their family, so that what differs here can be open on Claims."
+    )
 
 
 def _published_caption(name: str, study: Study, published: PublishedComparison | None, shows: str) -> str:

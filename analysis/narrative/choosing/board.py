@@ -15,12 +15,13 @@ import pandas as pd
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
+from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
-from analysis.figures.training.final_loss import OPEN, seeds_needed
+from analysis.figures.training.final_loss import ON_PLATEAU, OPEN, compared_losses, margin_of, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.trainings import title as variant_title
@@ -57,8 +58,8 @@ class Number:
     """A number with its interval. few: "1 seed", where these are fewer than the rules ask for.
 
     elsewhere: words for the runs that gave it, where they have no place on the axis. note, preset: the recipe.
-    undecided: the rules leave open whether it is lower or higher than that of added positions. recipe: the preset,
-    where it is not that of the board.
+    undecided: the board on Experiments leaves it open beside that of added positions; why: in a few words, what is
+    open. recipe: the preset, where it is not that of the board.
     """
 
     value: float
@@ -69,6 +70,7 @@ class Number:
     note: str = ""
     preset: str = ""
     undecided: bool = False
+    why: str = ""
     recipe: str = ""
 
     @property
@@ -194,8 +196,8 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 rise=_first(_rise(variant, trained, preset) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                time=_time(name, times.value),
-                earlier=_time(name, before),
+                time=_time(variant, times.value),
+                earlier=_time(variant, before),
             )
         )
     return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row))))
@@ -273,12 +275,14 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         return None
     known = gap.low == gap.low
     few = _few(trained, gap.n)
+    undecided = not few and _undecided(trained, variant)
     return Number(
         value=float(gap.mean),
         low=float(gap.low) if known else None,
         high=float(gap.high) if known else None,
         few=few,
-        undecided=not few and _undecided(trained, variant),
+        undecided=undecided,
+        why=_why_open(trained, variant) if undecided else "",
         recipe=trained.preset if trained.preset != preset else "",
         elsewhere=_elsewhere(trained, preset, gap.n),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
@@ -289,6 +293,21 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
 def _undecided(trained: Trained, variant: str) -> bool:
     """True if Experiments calls a variant's final loss open beside that of the baseline."""
     return any(row.variant == variant and row.outcome == OPEN for row in experiments_board(trained.preset).rows)
+
+
+def _why_open(trained: Trained, variant: str) -> str:
+    """The part of a loss that the board's rules leave open, in few words; "lower" or "higher" where a side is told."""
+    table, _ = compared_losses(trained)
+    row = next(iter(frames.rows(table[table.variant == variant])))
+    if ON_PLATEAU in row.reason:
+        return PLATEAU
+    if not row.told_apart or row.low <= 0 <= row.high:
+        return "open"
+    return f"{'lower' if row.high < 0 else 'higher'}; ±{margin_of(trained.preset):g} open"
+
+
+PLATEAU = "open: plateau"
+"""The words of a loss that the rules do not compare, since its runs were on the plateau for too long."""
 
 
 def _rise(name: str, trained: Trained, preset: str) -> Number | None:
@@ -455,8 +474,8 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
         if losses:
             best = min(losses, key=lambda title: losses[title])
-            undecided = any(row.title == best and row.loss and row.loss.undecided for row in board)
-            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{', open' * undecided})"
+            why = next((row.loss.why for row in board if row.title == best and row.loss), "")
+            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{f', {why}' * bool(why)})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
     if not by_best:
         return ""

@@ -11,7 +11,7 @@ const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
 
 const SIGNS_OF_LOSS = "○ open, or few seeds ▸ off axis";
-const SIGN_OF_RISE = "grey: learns worse";
+const SIGN_OF_RISE = "grey: learns worse, or hardly";
 
 const times = (value) => (value === null ? "" : `× ${value.toFixed(2)}`);
 
@@ -56,7 +56,7 @@ function drawLoss(svg, width, row) {
     diamond(svg, x(0), ROW / 2);
     return value(svg, width, "0");
   }
-  const { value: mean, low, high, few, undecided, recipe } = row.loss;
+  const { value: mean, low, high, few, undecided, why, recipe } = row.loss;
   const [colour, y] = ["var(--ink)", ROW / 2];
   if (low !== null) {
     line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
@@ -69,7 +69,7 @@ function drawLoss(svg, width, row) {
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
   const ring = few || undecided;
   if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
-  const standing = few || (undecided ? "open" : row.tied ? "tied first" : "");
+  const standing = few || (undecided ? why : row.tied ? "tied first" : "");
   const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");
   value(svg, width, signed(mean), said, ring ? "soft" : "strong");
 }
@@ -82,7 +82,7 @@ function drawRise(svg, width, row) {
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
   // What has learned little has little to lose.
   dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
-  value(svg, width, signed(mean), few || (row.worse ? "learns worse" : ""));
+  value(svg, width, signed(mean), few || (row.worse ? (row.loss.undecided ? "hardly learned" : "learns worse") : ""));
 }
 
 const SIGNS = {
@@ -141,7 +141,8 @@ function spoken(row, needs) {
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
   const time = row.time === null ? "time not measured" : `time ${printed(row, "time")}`;
-  const worse = row.worse ? " Learns worse than added positions." : "";
+  const open = row.loss?.undecided ? ` By the rules: ${row.loss.why}.` : "";
+  const worse = open || (row.worse ? " Learns worse than added positions." : "");
   return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
 }
 
