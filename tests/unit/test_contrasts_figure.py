@@ -159,7 +159,7 @@ def test_the_picture_and_its_heading_hold_whatever_is_stored(store, monkeypatch,
         assert {*seen.id, *missing} >= set(found.id)
         assert "nan" not in finding + figure.alt + others.alt + "".join(seen.text)
         told = decided == "supported" and "C34b" not in missing
-        subject = "elling positions to every layer's attention "
+        subject = "elling positions to every layer's attention instead of adding them to the input "
         assert (subject in finding) == told
         if told and abs(effects["C34b"]) > 0.06:
             verb = "raises" if effects["C34b"] > 0 else "lowers"

@@ -19,6 +19,7 @@ from analysis.figures.experiments import board_rows, ladder, row_tables
 from analysis.figures.experiments.board import axis_range, caption
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
+from analysis.figures.training.plateau import plateau_exits
 from analysis.imports.plan import execute, plan
 from analysis.imports.reader import UserMetadata
 from analysis.narrative.choosing import board as choosing_board
@@ -90,11 +91,51 @@ def test_the_glyph_says_where_positions_enter(store):
     assert places["bert_a"] == "Told at the input"
     assert places["concat_20"] == "Told at the input, beside the words"
     for row in shown.rows:
-        if row.steps and not row.steps.never:
+        if row.steps and row.steps.always:
             assert lines[row.variant].endswith(f"; order used after {row.steps.text} steps")
     assert places["no_position"] == "No positions told"
     assert places["bert_a_d_unscaled"] == "Told at every layer, by terms of their own"
     assert set(lines) == set(glyphs), "every row says it"
+
+
+def test_never_is_said_only_where_no_seed_uses_order(board):
+    """By the seeds of Convergence; a row of which some do says how many, and stands without a mean."""
+    assert board.trainings is not None
+    exits = plateau_exits(board.trainings).seeds
+    left = (~exits.censored.astype(bool)).groupby(exits.variant).agg(["sum", "size"])
+    for row in board.rows:
+        if row.steps is None or row.variant == "no_position":
+            continue
+        of, seeds = left.loc[row.variant]
+        told_aloud, drawn = spoken(row, board, ""), row_data(row, board)
+        assert ("never uses word order" in told_aloud) == ("order never used" in drawn["told_at"]) == (of == 0)
+        some = f"in {of} of {seeds} seeds"
+        assert (some in told_aloud) == (some in drawn["told_at"]) == (0 < of < seeds)
+        assert drawn["steps"]["bound"] == (of < seeds)
+        assert drawn["steps"]["text"].startswith("> ") == (of < seeds)
+    if board.preset == JUDGED:
+        assert "uses word order in 1 of 3 seeds" in spoken(board.row("one_segment"), board, "")
+        figure = FIGURES["experiments_curves"].make({"preset": JUDGED, "row": "one_segment"})
+        assert figure.finding.endswith("begins to use word order in 1 of 3 seeds")
+
+
+def test_a_small_difference_keeps_its_sign_where_it_is_read_aloud(board):
+    figure = FIGURES["experiments_board"].make({"preset": board.preset})
+    for row in board.rows:
+        if row.gap and row.gap.low == row.gap.low:
+            value, low, high = (
+                re.sub(r"^[+-]0\.000$", "0.000", f"{number:+.3f}").replace("-", "−")
+                for number in (row.gap.value, row.gap.low, row.gap.high)
+            )
+            assert f"{row.title} {value} ({low} to {high})." in figure.alt
+            aloud = f"final loss {value} nats from adding’s, 95 % interval {low} to {high}, "
+            assert aloud in spoken(row, board, "")
+
+
+def test_the_caption_says_how_many_seeds_the_rows_have(board):
+    counts = sorted({row.gap.seeds for row in board.rows if row.gap})
+    seeds = f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
+    assert f"(recipe {board.preset}, {seeds})." in caption(board, board.trainings)
 
 
 def test_what_is_drawn_is_what_the_rows_hold(board):
@@ -175,15 +216,22 @@ def row(variant, way, outcome):
     [
         (
             {"rotary": "lower", "tupe_a": "lower", "concat_20": "higher"},
-            "All 2 variants that tell positions to the attention of every layer beat adding; of 1 other none do, "
-            "those that concatenate included",
+            "All 2 variants that tell positions to the attention alone of every layer beat adding; of 1 other none "
+            "do, those that concatenate included",
         ),
         (
             {"tupe_a": "lower", "no_cross": "same", "first_layer_attention": "lower", "concat_20": "lower"},
-            "1 of 2 variants that tell positions to the attention of every layer beat adding; of 2 others 2 do, 1 of "
-            "them by concatenating",
+            "1 of 2 variants that tell positions to the attention alone of every layer beat adding; of 2 others 2 do, "
+            "1 of them by concatenating",
         ),
-        ({"rotary": "higher"}, "None of 1 variants that tell positions to the attention of every layer beat adding"),
+        (
+            {"rotary": "higher"},
+            "None of 1 variants that tell positions to the attention alone of every layer beat adding",
+        ),
+        (
+            {"bert_r": "lower", "every_layer_hidden": "lower", "rotary": "higher", "tupe_a": "lower"},
+            "1 of 2 variants that tell positions to the attention alone of every layer beat adding; of 2 others 2 do",
+        ),
         ({"every_layer_hidden": "lower", "no_position": "higher"}, "1 of 2 variants beat adding"),
         (
             {"rotary": "few", "no_position": "few", "tupe_a": "few"},
@@ -431,9 +479,11 @@ def test_the_ladder_counts_the_differences_that_surely_grow():
         change_high=table.variant.map({"a": 0.15, "b": -0.1, "c": 0.3}),
     )
     assert ladder._finding(sure) == (
-        "From width 64 to 128, 2 of 3 differences from adding grow, by 0.10 to 0.20 nats; the other is not told from "
-        "no change"
+        "From width 64 to 128 what b gains over adding grows from 0.10 to 0.30 nats and what a loses to adding from "
+        "0.10 to 0.20 nats"
     )
+    assert ladder._unsure(sure) == "1 of 3 differences is not told from no change."
+    assert len(FIGURES["experiments_ladder"].make({}).finding) <= 175
 
 
 def test_the_ladder_has_every_difference_at_every_width(store):

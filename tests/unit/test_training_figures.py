@@ -274,7 +274,7 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
     }
     assert ttest_rel(losses["rotary"], losses["tupe_a"]).pvalue > 0.05
     assert ttest_rel(losses["rotary"], losses["bert_a"]).pvalue < 0.01
-    assert "not told apart from “Apart, own matrix”; adding ends at" in finding
+    assert "not told apart from “Apart, own matrix” once corrected for all pairs; adding ends at" in finding
     one = made("training_curves", preset="cpu2", variants=("bert_a", "no_position", "concat_20")).finding
     assert one.startswith("Of these 3, adding ends with the lowest loss"), "more were trained than are drawn"
     assert "told apart" not in one
@@ -528,8 +528,8 @@ def test_final_losses_and_the_board_count_the_same_variants(store, preset):
     shown = board(preset)
     assert outcomes == {row.variant: row.outcome for row in shown.rows}
     counts = {name: sum(row.outcome == name for row in shown.rows) for name in ("lower", "higher", "few", "unresolved")}
-    others = len(shown.rows) - 1
-    assert figure.finding.startswith(f"{counts['lower']} of {others} variants end at a lower loss than adding")
+    assert figure.finding.startswith(f"{counts['lower']} of {len(shown.judged)} judged variants end at a lower loss")
+    assert len(shown.judged) == sum(row.outcome not in ("baseline", "few") for row in shown.rows)
     assert re.search(rf"; {counts['higher']} ends? higher$", figure.finding)
     for name, words in (("few", "{} ha(s|ve) too few seeds"), ("unresolved", "{} (is|are) open")):
         assert not counts[name] or re.search(words.format(counts[name]), figure.caption)
@@ -556,6 +556,26 @@ def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_
         assert not unresolved or told[0].startswith(reason)
     assert "never left" not in figure.caption, "Convergence says which seeds leave the plateau, by a stricter measure"
     assert "not 5" not in figure.caption, "the seeds that are asked for are said once, as on the board"
+
+
+def test_what_claims_decide_without_a_margin_is_named_where_it_is_open(store):
+    """The committed runs: two statements ask only that the interval excludes zero; every other recipe has none."""
+    figure = made("training_gap", preset="cpu2")
+    table = figure.frame().set_index("variant")
+    verdicts = query("SELECT id, verdict FROM statements WHERE id IN ('C22b', 'C29b')").set_index("id").verdict
+    for variant, statement in (("relative_only", "C22b"), ("bert_a_smooth", "C29b")):
+        assert table.outcome[variant] == "unresolved"
+        assert table.high[variant] < 0
+        assert verdicts[statement] == "supported"
+        assert f"({statement}: better)" in figure.caption
+    assert figure.caption.count(": better)") == 2
+    assert "excludes zero" not in made("training_gap", preset="width128").caption
+
+
+def test_a_recipe_whose_rules_count_evaluations_says_so(store):
+    """The frozen rules of cpu2 have a line of their own; those of the recipes of widths interpolate, too."""
+    assert "first evaluation below a line of their own, 5.69 nats" in made("training_plateau", preset="cpu2").caption
+    assert "on Claims" not in made("training_plateau", preset="width128").caption
 
 
 def test_the_axis_of_settings_holds_every_difference_on_both_sides_of_zero(store):
@@ -816,7 +836,8 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
     ], "what keeps most stands first, and what has nothing to keep last"
     kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
     assert figure.finding == (
-        f"On texts 4 times as long, Rotary keeps {kept} % of what positions save, any other at most 5 %"
+        f"On texts 4 times as long as those of recipe cpu, Rotary keeps {kept} % of what positions save, any other at "
+        "most 5 %"
     )
     texts = {row["title"]: row["written"] for rows in right["datasets"].values() for row in rows if "written" in row}
     assert [name for name, text in texts.items() if text.endswith("worse")] == ["Every layer, own matrix, scaled"]
@@ -984,7 +1005,8 @@ def test_score_variance_is_compared_at_the_start_and_the_end(data):
     }  # fmt: skip
     assert "at most 0 % apart" in figure.caption
     # Here both variants have the same variance at every step, in every layer.
-    assert "attends as sharply as adding throughout: its scores in layer 0 spread 1 times as far" in figure.finding
+    own = "In layer 0, “Apart, own matrix” attends as sharply as adding throughout: its scores spread 1 times as far"
+    assert figure.finding.startswith(own)
     (dashes,) = {
         str(dict(zip(found["domain"], found["range"], strict=True))) for found in _scales(panel.to_dict(), "strokeDash")
     }
@@ -1001,9 +1023,26 @@ def test_one_seed_of_huge_scores_does_not_decide_how_far_they_spread(data):
             trainings.write(variant, seed, rows)
     store_build.refresh()
     assert (
-        "attends less sharply than adding throughout: its scores in layer 0 spread 0.1 times as far"
+        "In layer 0, “Apart, own matrix” attends less sharply than adding throughout: its scores spread 0.1 times"
         in made("training_scores").finding
     )
+
+
+@pytest.mark.parametrize("preset", ["cpu2", "cpu"])
+def test_the_heading_on_scores_is_of_the_layer_that_it_names(store, preset):
+    """The committed runs: layer 1 ends the other way round, which the caption says."""
+    figure = made("training_scores", preset=preset)
+    rows = figure.frame()
+    logs = rows.assign(log=np.log(rows.value) / 2).groupby(["variant", "layer", "step"]).log.mean()
+    ratio = np.exp(logs["tupe_a"] - logs["bert_a"])
+    first, last = ratio[0][1_000], ratio[0].iloc[-1]
+    assert figure.finding == (
+        "In layer 0, “Apart, own matrix” attends more sharply than adding early on and less sharply at the end: its "
+        f"scores spread {first:.2g} times as far after 1,000 steps, then {last:.2g} times"
+    )
+    assert ratio[1].iloc[-1] > 1 > last
+    assert f"{ratio[1].iloc[-1]:.2g} (layer 1)" in figure.caption
+    assert len(figure.finding) <= 175
 
 
 def test_costs_carry_what_the_registry_says_of_sizes(whole):

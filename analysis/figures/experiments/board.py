@@ -11,12 +11,13 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import WAYS, named
 from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, sentences, signed, signed_or_zero
+from analysis.core.formatting import join_names, plural, sentences, signed_or_zero, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
+from analysis.figures.training.plateau import whole_evaluations
 from analysis.figures.training.trainings import Trained, title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
@@ -106,7 +107,7 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
     return sentences(
         f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better"
         + (", and beyond // the axis is broken" if beyond else "")
-        + f" (recipe {shown.preset}, {plural(shown.needed, 'seed')} unless a row says fewer).",
+        + f" (recipe {shown.preset}, {_seeds(shown)}).",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",
         f"A row ends lower or higher where its whole interval lies beyond the grey band, ±{shown.margin:g} nats, "
         "within which the rules count a difference as none."
@@ -126,9 +127,21 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
     )
 
 
+def _seeds(shown: ExperimentsBoard) -> str:
+    """The fewest and the most pairs of seeds of the rows that are compared: 3 to 5 seeds."""
+    counts = span([row.gap.seeds for row in shown.rows if row.gap] or [shown.needed])
+    return f"{counts} seed{'' if counts == '1' else 's'}"
+
+
 def columns_note(shown: ExperimentsBoard) -> str:
     """Sentences on the columns that the board on the page has besides the losses."""
-    steps = "Steps until order is used: until the validation loss is clearly below that of a model without positions."
+    steps = sentences(
+        "Steps until order is used: until the validation loss is clearly below that of a model without positions.",
+        "“>”: not every seed gets there, so that the mean is at least so high."
+        if any(row.steps and row.steps.left and not row.steps.always for row in shown.rows)
+        else "",
+        whole_evaluations(shown.preset),
+    )
     if shown.imported:
         return sentences(steps, TIED if shown.ranks else "")
     return sentences(
@@ -184,8 +197,9 @@ def _records(row: VariantRow) -> list[dict[str, Any]]:
 def _sentence(row: VariantRow) -> str:
     if not row.gap:
         return ""
-    interval = f" ({signed(row.gap.low)} to {signed(row.gap.high)})" if row.gap.low == row.gap.low else ""
-    return f"{row.title} {signed(row.gap.value)}{interval}."
+    # With two decimals, an end of an interval would lose its sign.
+    value, low, high = (signed_or_zero(number, 3) for number in (row.gap.value, row.gap.low, row.gap.high))
+    return f"{row.title} {value}{f' ({low} to {high})' if row.gap.low == row.gap.low else ''}."
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:

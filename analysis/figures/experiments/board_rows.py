@@ -58,13 +58,32 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """Steps until the plateau is left: the mean over seeds with its 95 % interval. text: as it is printed."""
+    """Steps until the plateau is left: the mean over seeds with its 95 % interval. text: as it is printed.
+
+    left: the seeds that leave it, of so many. Where not all do, the value is a lower bound.
+    """
 
     value: float
     low: float
     high: float
     text: str
-    never: bool
+    left: int
+    seeds: int
+
+    @property
+    def never(self) -> bool:
+        """No seed leaves the plateau."""
+        return not self.left
+
+    @property
+    def always(self) -> bool:
+        """Every seed leaves the plateau, so that there is a mean."""
+        return self.left == self.seeds
+
+    @property
+    def some(self) -> str:
+        """The number of seeds that leave the plateau: `in 1 of 3 seeds`."""
+        return f"in {self.left} of {plural(self.seeds, 'seed')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +122,11 @@ class VariantRow:
 
     @property
     def tells_all_attention(self) -> bool:
-        """It tells positions to what attention compares in every layer."""
-        return self.variant in VARIANTS and VARIANTS[self.variant].tells_all_attention
+        """It tells positions to what attention compares in every layer, and neither to the input nor to its states."""
+        if self.variant not in VARIANTS:
+            return False
+        variant = VARIANTS[self.variant]
+        return variant.tells_all_attention and not variant.told_at_input
 
     @property
     def place(self) -> float:
@@ -182,13 +204,13 @@ class ExperimentsBoard:
     @property
     def steps_range(self) -> tuple[float, float] | None:
         """The ends of a logarithmic axis of all steps; None where no row leaves the plateau."""
-        steps = [row.steps for row in self.rows if row.steps and not row.steps.never]
+        steps = [row.steps for row in self.rows if row.steps and row.steps.always]
         ends = [end for step in steps for end in (step.value, step.low, step.high) if end == end and end > 0]
         return (0.85 * min(ends), 1.15 * max(ends)) if ends else None
 
     @property
     def finding(self) -> str:
-        """The number of variants that end lower than adding, by whether every layer's attention is told positions."""
+        """The number of variants that end lower than adding, by whether they tell every layer's attention alone."""
         if self.imported:
             needed = plural(self.needed, "seed")
             if not self.judged:
@@ -211,7 +233,7 @@ class ExperimentsBoard:
         beside = [row for row in others if row.way == "concatenated"]
         if not everywhere:
             return f"{_lower(others)} variants beat adding{_by_concatenating(others, beside)}"
-        told = f"{_lower(everywhere)} variants that tell positions to the attention of every layer beat adding"
+        told = f"{_lower(everywhere)} variants that tell positions to the attention alone of every layer beat adding"
         if not others:
             return told
         lower = sum(row.outcome == "lower" for row in others)
@@ -369,15 +391,18 @@ def _gap(losses: Mapping[Hashable, float], baseline: Mapping[Hashable, float], n
 def _exits(trainings: Trained) -> dict[str, Steps]:
     """Variant -> the steps until its runs leave the plateau."""
     try:
-        table = plateau_exits(trainings).table
+        exits = plateau_exits(trainings)
     except NoResults:
         return {}
     steps = {
-        str(row.variant): Steps(value=row.mean, low=row.low, high=row.high, text=row.told, never=bool(row.censored))
-        for row in frames.rows(table)
+        str(row.variant): Steps(
+            value=row.mean, low=row.low, high=row.high, text=row.told, left=row.n - row.censored, seeds=row.n
+        )
+        for row in frames.rows(exits.table)
     }
     # The plateau is where a model without position ends, so that it never leaves it.
-    return steps | {ORDERLESS[MASKED]: Steps(value=NAN, low=NAN, high=NAN, text="never", never=True)}
+    never = Steps(value=NAN, low=NAN, high=NAN, text="never", left=0, seeds=exits.orderless_runs)
+    return steps | {ORDERLESS[MASKED]: never}
 
 
 def _with_ranks(rows: dict[str, VariantRow]) -> tuple[dict[str, VariantRow], Ranks | None]:

@@ -418,7 +418,8 @@ def _finding(found: pd.DataFrame) -> str:
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:
-        parts.append(f"telling positions to every layer's attention {_changes(total, by_id[TOTAL])}")
+        told = "telling positions to every layer's attention instead of adding them to the input"
+        parts.append(f"{told} {_changes(total, by_id[TOTAL])}")
     if matrix != OPEN:
         changes = _changes(matrix, by_id[MATRIX])
         parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")

@@ -59,6 +59,7 @@ def ladder(_: Parameters) -> Figure:
             "seeds of two widths are no pairs."
             if table.change.notna().any()
             else "",
+            _unsure(table),
             f"Narrow models learn order late, so that each width has a recipe of its own ({recipes} steps, with the "
             "learning rate that its pilots chose): a difference between widths is one between recipes, too.",
         ),
@@ -128,19 +129,15 @@ def _finding(table: pd.DataFrame) -> str:
                 f"{sides} {verb} with the width: in {which} comparisons by {_sizes(changes)} nats from {narrow} to "
                 f"{wide}"
             )
-    sure = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
-    grown = both[(sure.change_low * sure.change_high > 0) & (both[wide].abs() > both[narrow].abs())]
+    sure = _sure(table, both)
+    grown = both[sure & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
-        rest = len(both) - len(grown)
         named_here = join_names(
-            f"the {effect} of {quote(which)} grows from {fixed(abs(grown[narrow][which]))} to "
-            f"{fixed(abs(grown[wide][which]))}"
-            for effect, which in _examples(grown[wide], table)
+            f"what {quote(which)} {effect} adding{' grows' if not place else ''} from "
+            f"{fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))} nats"
+            for place, (effect, which) in enumerate(_examples(grown[wide], table))
         )
-        return (
-            f"From width {narrow} to {wide} {named_here} nats; {rest} of {len(both)} differences "
-            f"{'is' if rest == 1 else 'are'} not told from no change"
-        )
+        return f"From width {narrow} to {wide} {named_here}"
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
@@ -148,8 +145,21 @@ def _finding(table: pd.DataFrame) -> str:
     )
 
 
+def _sure(table: pd.DataFrame, both: pd.DataFrame) -> "pd.Series[bool]":
+    """Title -> whether the interval of the change excludes zero. both: what `_ends` gives."""
+    ends = table[table.judged].drop_duplicates("title").set_index("title").reindex(both.index)
+    return ends.change_low * ends.change_high > 0
+
+
+def _unsure(table: pd.DataFrame) -> str:
+    """A sentence on the number of differences whose change is not told from none; empty where all are."""
+    both, *_ = _ends(table)
+    rest = 0 if both.empty else int((~_sure(table, both)).sum())
+    return f"{rest} of {len(both)} differences {'is' if rest == 1 else 'are'} not told from no change." if rest else ""
+
+
 def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
-    """The largest gain over adding and the largest loss, of concatenations first: what it is, and its variant.
+    """The largest gain over adding and the largest loss, of concatenations first: its verb, and its variant.
 
     grown: title -> the difference at the widest model.
     """
@@ -158,8 +168,8 @@ def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
     concatenated = losses[losses.index.isin(beside)]
     losses = concatenated if len(concatenated) else losses
     gains = grown[grown < 0]
-    found = [("gain", str(gains.idxmin()))] if len(gains) else []
-    return [*found, ("loss", str(losses.idxmax()))] if len(losses) else found
+    found = [("gains over", str(gains.idxmin()))] if len(gains) else []
+    return [*found, ("loses to", str(losses.idxmax()))] if len(losses) else found
 
 
 def _planned(table: pd.DataFrame) -> list[int]:

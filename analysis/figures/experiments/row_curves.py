@@ -85,7 +85,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
     """The final loss less the baseline's, and the steps until the row uses the order of words."""
-    if row.outcome == "baseline" and row.steps and not row.steps.never:
+    if row.outcome == "baseline" and row.steps and row.steps.always:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
     said = [*filter(None, (_loss(row), _order(row, shown)))] or [f"ends at {fixed(row.loss or np.nan)} nats"]
     return f"{quote(row.title)} {' and '.join(said)}"
@@ -107,8 +107,10 @@ def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
         return ""
     if row.steps.never:
         return "does not begin to use word order"
+    if not row.steps.always:
+        return f"begins to use word order {row.steps.some}"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
-    if baseline.steps is None or baseline.steps.never:
+    if baseline.steps is None or not baseline.steps.always:
         return f"begins to use word order after {row.steps.text} steps{few}"
     if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
         return (
@@ -137,7 +139,7 @@ def _rules_note(row: VariantRow, shown: ExperimentsBoard) -> str:
     if judged is None:
         return ""
     drawn = ""
-    if row.steps and baseline.steps and not row.steps.never and not baseline.steps.never:
+    if row.steps and baseline.steps and row.steps.always and baseline.steps.always:
         drawn = f", and gives {percent(row.steps.value / baseline.steps.value)}"
     return (
         f"The share of the steps, {percent(judged)}, is that of the frozen rules: they count to the first evaluation "
@@ -174,7 +176,7 @@ def _draw(row: VariantRow, lines: pd.DataFrame, ends: pd.DataFrame, rows: dict[s
     exits = pd.DataFrame(
         {"variant": name, "step": step.value, "text": step.text}
         for name in (row.variant, BASELINE)
-        if (step := rows[name].steps if name in rows else None) and not step.never
+        if (step := rows[name].steps if name in rows else None) and step.always
     )
     if len(exits):
         exits = exits.drop_duplicates("variant")

@@ -82,7 +82,8 @@ def advantage(params: SettingsParameters) -> Figure:
             f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
             f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
             "final loss. Right: the steps to the baseline's final loss as a share of the baseline's own steps. Dots "
-            "are seeds; diamonds are means (geometric ones at the right) with their 95 % confidence interval.",
+            "are seeds; diamonds are means (at the right, geometric means over pairs of one seed, and not the crossing "
+            "of the mean curves that Learning curves names) with their 95 % confidence interval.",
             "A length with one seed has no interval: it is a single draw. Where the baseline has only just left its "
             "plateau, most of the difference is its late start.",
         ),

@@ -191,7 +191,11 @@ def _claim(ratio: StepsRatio | None, trainings: Trained) -> str:
 
 
 def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
-    """A sentence on the variant that reaches the baseline's loss soonest, and on the number that never reach it."""
+    """A sentence on the variant that reaches the baseline's loss soonest, and on the number that never reach it.
+
+    Variants without a seed in common with the baseline are not compared, and not counted.
+    """
+    steps = steps[steps.n > 0]
     reached = steps[~steps.censored & steps.ratio.notna()]
     if reached.empty:
         return f"No variant reached {named(baseline)}'s final loss at every seed"

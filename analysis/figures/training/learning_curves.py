@@ -104,6 +104,10 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             if near
             else "",
             " ".join(_crossing_sentences(crossings, axis)),
+            "Shares of the training at these dots are those of mean curves; Convergence has the geometric means over "
+            "pairs of one seed, which differ a little."
+            if any(crossing.reached for crossing in crossings.values())
+            else "",
             f"Seconds are those of training alone, without evaluations, on: {', '.join(devices)} (a CPU counts with "
             "one thread)."
             if axis == "seconds"
@@ -235,7 +239,7 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()
     if tied:
         whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
-        text += f", not told apart from {whom}"
+        text += f", not told apart from {whom} once corrected for all pairs"
     if best == baseline or baseline not in mean_losses or baseline in tied:
         return text
     return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
@@ -288,7 +292,7 @@ def _draw(
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
     if target is not None and not enlarged:
-        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s end: {target:.2f}"]})
+        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s curve ends at {target:.2f}"]})
         layers.append(
             alt.Chart(note)
             .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)

@@ -70,7 +70,7 @@ def longer(params: TrainingParameters) -> Figure:
     controlled = control in variants
     return Figure(
         title="Longer texts than in training",
-        finding=_finding(table, control),
+        finding=_finding(table, control, trainings.preset),
         frame=lambda: runs[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
         summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
         quantity="Validation loss (nats)",
@@ -146,11 +146,11 @@ def _shares(
     return {seed: (levels[times] - losses[seed]) / gain for seed, gain in gains.items()}
 
 
-def _finding(table: pd.DataFrame, control: str) -> str:
-    """The variant that keeps most of what positions gain, and the most that any other keeps."""
+def _finding(table: pd.DataFrame, control: str, preset: str) -> str:
+    """The variant of a recipe that keeps most of what positions gain, and the most that any other keeps."""
     times = int(table.times.max())
     last = table[table.times == times]
-    texts = f"On texts {times} times as long,"
+    texts = f"On texts {times} times as long as those of recipe {preset},"
     kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
     if kept.empty or times == min(LENGTHS):
         if len(last) < 2:

@@ -24,6 +24,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
+from analysis.rules import training_rules
 from analysis.statistics import (
     PLATEAU_MARGIN,
     mean_interval,
@@ -100,6 +101,17 @@ def plateau_exits(trainings: Trained) -> PlateauExits:
     return PlateauExits(table, pd.DataFrame(seeds), level, len(finals))
 
 
+def whole_evaluations(preset: str) -> str:
+    """A sentence on the other measure of the frozen rules of a recipe; empty for a recipe that they do not judge."""
+    rules = training_rules()
+    if preset != rules.preset:
+        return ""
+    return (
+        f"The frozen rules of recipe {preset} count otherwise, to the first evaluation below a line of their own, "
+        f"{rules.plateau:g} nats, so that the steps on Claims, and their ratios, differ from those here."
+    )
+
+
 @figure("training_plateau", TrainingParameters)
 def plateau(params: TrainingParameters) -> Figure:
     """Steps until a variant's loss is below the final loss of a model without position.
@@ -117,8 +129,10 @@ def plateau(params: TrainingParameters) -> Figure:
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
             f"begins to use order ({trainings.conditions()}). It has left this plateau once its validation loss is "
-            f"{PLATEAU_MARGIN:g} nats below the level at which {named(orderless)} ends ({level:.2f}, mean of "
-            f"{plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation.",
+            f"{PLATEAU_MARGIN:g} nats below the level at which the curve of {named(orderless)} ends ({level:.2f}, mean "
+            f"of {plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation; the step between two "
+            "evaluations is interpolated.",
+            whole_evaluations(trainings.preset),
             "Small dots are seeds, diamonds the mean with its 95 % interval (Student's t).",
             "Triangles: seeds that had not left when their training ended, of which there is no mean; "
             f"{named(orderless)} never does, since it sets the level.",
@@ -204,7 +218,8 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title=marks.wrap_lines(
-                f"Left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where {named(orderless)} ends",
+                f"Left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where the curve of "
+                f"{named(orderless)} ends",
                 48,
             ),
             below=marks.wrap_lines(

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, fixed, join_names, percent, plural, sentences, signed, significant
+from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, significant
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -146,21 +146,16 @@ def _finding(spreads: pd.DataFrame, baseline: str) -> str:
     name = _compared(ratios)
     both = set.intersection(*(set(spreads[spreads.variant == one].step) for one in (name, baseline)))
     early = min(both, key=lambda step: abs(step - EARLY * last))
-    # Of a variant that is drawn as one curve for all layers, that curve.
-    own = spreads[spreads.variant == name]
-    own = own if shared_variants([name]) else own[own.layer == first_layer]
-    others = spreads[(spreads.variant == baseline) & (spreads.layer == first_layer)].set_index("step").value
-    logarithms = own.assign(value=np.log(own.value)).groupby("step").value.mean()
-    course = (logarithms - np.log(others)).map(math.exp)
-    course = course[course.index.isin(both)]
+    in_first = spreads[spreads.layer == first_layer].pivot(index="step", columns="variant", values="value")
+    course = (in_first[name] / in_first[baseline]).loc[sorted(both)]
     first, end = float(course[early]), float(course.iloc[-1])
     early_on, at_end = _sharply(first), _sharply(end)
     how = f"{early_on} {named(baseline)} throughout"
     if early_on != at_end:
         how = f"{early_on} {named(baseline)} early on and {at_end.removesuffix(' than').removesuffix(' as')} at the end"
     return (
-        f"{capitalised(named(name))} attends {how}: its scores in layer {first_layer} spread {significant(first, 2)} "
-        f"times as far after {early:,.0f} steps, then {significant(end, 2)} times"
+        f"In layer {first_layer}, {named(name)} attends {how}: its scores spread {significant(first, 2)} times as far "
+        f"after {early:,.0f} steps, then {significant(end, 2)} times"
     )
 
 

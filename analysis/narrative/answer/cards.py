@@ -85,7 +85,7 @@ def _remarks() -> Mapping[str, tuple[str, ...]]:
 
 def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quoted: bool) -> WayOfTelling | None:
     """One way; None while its seeds are fewer than a verdict needs, or one of them never leaves the plateau."""
-    if row is None or row.steps is None or row.steps.never:
+    if row is None or row.steps is None or not row.steps.always:
         return None
     if row.outcome == "baseline":
         difference, low, high, seeds = 0.0, 0.0, 0.0, len(row.losses)

@@ -24,6 +24,8 @@ MOST_TICKS = 9
 NOT_MEASURED = "not measured"
 LADDERS = 8
 """Rows that must be judged at several widths before the column of widths is drawn."""
+SPOKEN = 3
+"""Decimals of differences that are read aloud: with two, an end of an interval would lose its sign."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -173,7 +175,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
             "low": _finite(row.steps.low),
             "high": _finite(row.steps.high),
             "text": row.steps.text,
-            "never": row.steps.never,
+            "bound": not row.steps.always,
         }
         if row.steps
         else None,
@@ -223,10 +225,13 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
         parts.append(f"the baseline, final loss {row.loss:.2f} nats")
     elif row.gap:
         interval = (
-            f", 95 % interval {signed(row.gap.low)} to {signed(row.gap.high)}" if row.gap.low == row.gap.low else ""
+            f", 95 % interval {signed_or_zero(row.gap.low, SPOKEN)} to {signed_or_zero(row.gap.high, SPOKEN)}"
+            if row.gap.low == row.gap.low
+            else ""
         )
         parts.append(
-            f"final loss {signed(row.gap.value)} nats from adding’s{interval}, {plural(row.gap.seeds, 'seed')}"
+            f"final loss {signed_or_zero(row.gap.value, SPOKEN)} nats from adding’s{interval}, "
+            f"{plural(row.gap.seeds, 'seed')}"
         )
     elif row.loss is not None:
         parts.append(f"final loss {row.loss:.2f} nats; no seed in common with adding")
@@ -235,9 +240,13 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
     if row.rank:
         parts.append(f"rank {places(row)} of {len(board.ranks.order) if board.ranks else 0}")
     if row.steps:
-        parts.append("never uses word order" if row.steps.never else f"uses word order after {row.steps.text} steps")
+        parts.append(
+            "never uses word order" if row.steps.never
+            else f"uses word order after {row.steps.text} steps" if row.steps.always
+            else f"uses word order {row.steps.some}"
+        )  # fmt: skip
     for width, gap in row.widths.items():
-        parts.append(f"at width {width} {signed(gap.value)} nats, {plural(gap.seeds, 'seed')}")
+        parts.append(f"at width {width} {signed_or_zero(gap.value, SPOKEN)} nats, {plural(gap.seeds, 'seed')}")
     if row.parameters is not None:
         parts.append(f"{row.parameters:.2f} times the parameters")
     if row.time is not None:
@@ -250,7 +259,9 @@ def _order(row: VariantRow) -> str:
     """The step from which a row uses the order of words, in words; empty where it is not known."""
     if not row.steps:
         return ""
-    return "order never used" if row.steps.never else f"order used after {row.steps.text} steps"
+    if row.steps.never:
+        return "order never used"
+    return f"order used after {row.steps.text} steps" if row.steps.always else f"order used {row.steps.some}"
 
 
 def _ratio(name: str, ratio: float | None, earlier: float | None = None) -> dict[str, str]:

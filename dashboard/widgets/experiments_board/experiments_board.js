@@ -63,9 +63,9 @@ function drawSteps(svg, width, row, board) {
   const x = stepScale(board, width);
   for (const tick of board.steps.ticks) line(svg, x(tick), 0, x(tick), HEIGHT);
   if (!row.steps) return;
-  const { value, low, high, text, never } = row.steps;
-  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: never ? "soft" : "", style: "font-size: 13.5px" }, text);
-  if (never) return;
+  const { value, low, high, text, bound } = row.steps;
+  mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: bound ? "soft" : "", style: "font-size: 13.5px" }, text);
+  if (bound) return; // Not every seed uses order: there is no mean to draw.
   if (low !== null) bar(svg, x(Math.max(low, board.steps.range[0])), MIDDLE, x(high), MIDDLE, row.colour, 0.45);
   dot(svg, x(value), MIDDLE, 4.5, row.colour, row.judged);
 }
