@@ -317,7 +317,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
         f"({seeds} each; bars are 95 % intervals; dashed: adding{rounded}{hollow})</caption>"
         "<thead><tr><th>How positions are told</th>"
-        '<th colspan="2">Final loss less adding’s<br>(nats; lower is better)</th>'
+        '<th colspan="2">Final loss minus adding’s<br>(nats; lower is better)</th>'
         f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'
         f"<tbody>{rows}</tbody></table>"
     )

@@ -212,7 +212,7 @@ def test_an_opened_statement_says_which_of_two_encoders_is_taken_from_the_other(
     """As its rule names them, in that order: whether a number is of one less the other decides what its sign says."""
     shown = {one["id"]: one["sides"] for claim in claims for one in claim["statements"]}
     # One sign has one meaning in these four, whichever of the two their rules name first.
-    own_less_shared = [shown[id].partition(", less ") for id in ("C34a", "C34l", "C34m", "C34r")]
+    own_less_shared = [shown[id].partition(", minus ") for id in ("C34a", "C34l", "C34m", "C34r")]
     assert ["own" in first and "own" not in second for first, _, second in own_less_shared] == [True] * 4
     assert shown["C18c"] == "Apart, own matrix, over Added once"
     assert shown["C10d"] == ""

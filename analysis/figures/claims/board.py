@@ -319,10 +319,10 @@ def _found(part: Judgement) -> str:
 
 
 def _compared_sides(part: Judgement) -> str:
-    """The two encoders whose numbers are compared, in the order in which they are: `No position, less Added once`."""
+    """The two encoders whose numbers are compared, in the order in which they are: `No position, minus Added once`."""
     first, between, second = part.pair.partition(COMPARED_WITH)
     names = [re.sub(r" \([^()]*\)$", "", name) for name in (first, second)]
-    return f"{names[0]}{', over ' if part.unit.startswith('times') else ', less '}{names[1]}" if between else ""
+    return f"{names[0]}{', over ' if part.unit.startswith('times') else ', minus '}{names[1]}" if between else ""
 
 
 def _readings(part: Judgement) -> str:

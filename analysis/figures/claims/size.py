@@ -103,38 +103,38 @@ UNITS: dict[str, Unit] = {
     "share of the variance": Unit(_percent, "of the variance"),
     "largest residual": Unit(_plain, "residual, the largest", "largest residual"),
     "R2 on held-out positions": Unit(_plain, "R² of the weakest table", "R², weakest table"),
-    "cosine, neighbours less far positions": Unit(_signed, "cosine, near positions less far ones", "of cosine"),
+    "cosine, neighbours less far positions": Unit(_signed, "cosine, near positions minus far ones", "of cosine"),
     "share of comparisons": Unit(_percent, "of comparisons"),
     "mean absolute cosine": Unit(_plain, "cosine, mean absolute", "mean absolute cosine"),
     "overlap less that of random subspaces": Unit(
-        _signed, "overlap, less that of random directions", "overlap above random"
+        _signed, "overlap, minus that of random directions", "overlap above random"
     ),
     "share of the words' energy, less that in random subspaces": Unit(
-        _points, "of energy, less that in random directions", "of words' energy"
+        _points, "of energy, minus that in random directions", "of words' energy"
     ),
     "relative error": Unit(_plain, "error, relative", "relative error"),
     "share of heads": Unit(_percent, "of heads"),
     "share of heads and terms": Unit(_percent, "of heads and terms"),
     "share of the scores' variation": Unit(_percent, "of the scores' variation", "of scores' variation"),
     "Spearman's correlation, less the intact model's": Unit(
-        _signed, "correlation, after the cut less before", "of correlation"
+        _signed, "correlation, after the cut minus before", "of correlation"
     ),
     "Spearman's correlation, less that along the positions' own directions": Unit(
-        _signed, "correlation, cut at random less along own", "of correlation"
+        _signed, "correlation, cut at random minus along own", "of correlation"
     ),
     "difference in Spearman's correlation": Unit(
-        _signed, "correlation, changed model less intact one", "of correlation"
+        _signed, "correlation, changed model minus intact one", "of correlation"
     ),
     "rank correlation, less that of random tables": Unit(
-        _signed, "correlation, less that of random tables", "of correlation"
+        _signed, "correlation, minus that of random tables", "of correlation"
     ),
     "effective rank, as a share of a random table's": Unit(_percent, "of a random table's rank", "of a random rank"),
     "nats a masked word, more than the intact model's": Unit(_signed, "nats a masked word"),
     "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": Unit(
-        _signed, "nats, cut apart less words cut at random", "nats a masked word"
+        _signed, "nats, cut apart minus words cut at random", "nats a masked word"
     ),
     "nats a masked word, more than along the positions' own directions": Unit(
-        _signed, "nats, cut apart at random less along own", "nats a masked word"
+        _signed, "nats, cut apart at random minus along own", "nats a masked word"
     ),
     "nats a masked token, more than whole words lose": Unit(
         _signed, "nats, more than whole words lose", "nats a masked token"

@@ -77,7 +77,7 @@ def experiments_board(params: BoardParameters) -> Figure:
         finding=shown.finding,
         frame=lambda: table,
         caption=caption(shown, trainings),
-        alt=f"A table of {plural(len(rows), 'variant')}, each with a dot for its final loss less that of "
+        alt=f"A table of {plural(len(rows), 'variant')}, each with a dot for its final loss minus that of "
         f"{named(BASELINE)}. {shown.finding}. " + " ".join(filter(None, map(_sentence, rows))),
         command="\n".join(training_commands(params.preset, trainings.runs)),
         provenance={
@@ -105,7 +105,7 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
     """The measure, its data and its uncertainty, of what the picture holds."""
     beyond = [row.title for row in shown.rows if row.gap and row.gap.value > axis_range(shown)[1]]
     return sentences(
-        f"Final loss on held-out text less that of {named(BASELINE)}, in nats per masked word; left is better"
+        f"Final loss on held-out text minus that of {named(BASELINE)}, in nats per masked word; left is better"
         + (", and beyond // the axis is broken" if beyond else "")
         + f" (recipe {shown.preset}, {_seeds(shown)}).",
         "Bars are 95 % t intervals over pairs of one seed; small dots are the seeds.",

@@ -477,7 +477,7 @@ def _chart(
     labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
     shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(
-        alt.X, "effect", ["final loss after the change,", "less that before it (nats; left is lower)"],
+        alt.X, "effect", ["final loss after the change,", "minus that before it (nats; left is lower)"],
         domain=domain, nice=False, values=[tick for tick in TICKS if domain[0] <= tick <= domain[1]], form=".1f",
     )  # fmt: skip
     tips: list[marks.Tip] = [

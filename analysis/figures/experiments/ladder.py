@@ -49,13 +49,14 @@ def ladder(_: Parameters) -> Figure:
         summary=lambda: table[["title", "width", "value", "low", "high", "seeds"]],
         quantity=f"Final loss \N{MINUS SIGN} {title(BASELINE)} (nats)",
         caption=sentences(
-            f"Final loss less that of {named(BASELINE)} of the same width, in nats per masked word; below 0 is better.",
+            f"Final loss minus that of {named(BASELINE)} of the same width, in nats per masked word; below 0 is "
+            "better.",
             "Bars: 95 % t intervals over pairs of one seed. Grey: within the margin of the rules, "
             f"±{shown.margin:g} nats.",
             f"Rings: fewer than {plural(int(table.needed.max()), 'seed')}, which decide nothing."
             if not table.judged.all()
             else "",
-            "Change: the difference at the widest model less that at the narrowest, with Welch's 95 % interval, since "
+            "Change: the difference at the widest model minus that at the narrowest, with Welch's 95 % interval, since "
             "seeds of two widths are no pairs."
             if table.change.notna().any()
             else "",
@@ -211,7 +212,7 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     x = marks.number(
         alt.X, "width", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=44
     )
-    y = marks.number(alt.Y, "value", "final loss less adding's (nats)", domain=domain, ticks=6)
+    y = marks.number(alt.Y, "value", "final loss minus adding's (nats)", domain=domain, ticks=6)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, "width:Q", ("value", "difference", "+.3f"), *marks.interval_tips("+.3f"), "seeds:Q",
     )  # fmt: skip
@@ -232,7 +233,7 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     panel = marks.panel(
         alt.layer(*layers), *(_numbers(group, x, domain, theme) for _, group in table[~last].groupby("width")),
         _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
-        title="Final loss less adding's: below 0 is better",
+        title="Final loss minus adding's: below 0 is better",
         below=[f"bars: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same{waiting}"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")

@@ -84,7 +84,7 @@ def row_curves(params: RowCurvesParameters) -> Figure:
 
 
 def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
-    """The final loss less the baseline's, and the steps until the row uses the order of words."""
+    """The final loss minus the baseline's, and the steps until the row uses the order of words."""
     if row.outcome == "baseline" and row.steps and row.steps.always:
         return f"Adding needs {row.steps.text} steps before the order of words helps it"
     said = [*filter(None, (_loss(row), _order(row, shown)))] or [f"ends at {fixed(row.loss or np.nan)} nats"]
@@ -92,7 +92,7 @@ def _finding(row: VariantRow, shown: ExperimentsBoard) -> str:
 
 
 def _loss(row: VariantRow) -> str:
-    """The final loss less the baseline's, by the rules; empty where they do not judge it."""
+    """The final loss minus the baseline's, by the rules; empty where they do not judge it."""
     if row.gap is None or row.outcome in ("baseline", "few"):
         return ""
     sign = "lower" if row.gap.value < 0 else "higher"

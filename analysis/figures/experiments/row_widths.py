@@ -40,7 +40,7 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         finding=_finding(quote(row.title), row.widths),
         frame=lambda: table,
         caption=sentences(
-            f"Final loss less that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
+            f"Final loss minus that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
             f"is better ({_recipes(row.widths)}). Bars: 95 % t intervals over pairs of one seed.",
             f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
             if not table.judged.all()

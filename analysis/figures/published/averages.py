@@ -161,7 +161,7 @@ def in_order(means: pd.DataFrame, steps: Mapping[str, str]) -> pd.DataFrame:
 def _dumbbells(
     means: pd.DataFrame, names: dict[str, str], baseline: str, steps: Mapping[str, str], theme: Theme
 ) -> Chart:
-    """Averages over all columns and over the ticked ones less the baseline's, joined; at the right, the average itself.
+    """Averages over all columns and over the ticked ones, minus the baseline's, joined; at the right, the averages.
 
     The variant that gains most over all columns stands first. steps: those of variants that were trained for another
     length than the baseline, which stand apart below the others.

@@ -269,7 +269,7 @@ def reading_told(params: ToldParameters) -> Figure:
     chosen = params.variant if params.rows == ALL else ""
     text = _count(frame)
     return Figure(
-        title=f"Final loss less that of {baseline}, "
+        title=f"Final loss minus that of {baseline}, "
         + ("of what the first page compares" if params.rows == HOME else "by how often positions are told"),
         finding=finding(frame, chosen, baseline) if chosen else _finding_of_compared(frame),
         frame=lambda: frame,
@@ -418,7 +418,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), -margin, margin]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
-        alt.X, "gap", [f"final loss less that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
+        alt.X, "gap", [f"final loss minus that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
     )
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)

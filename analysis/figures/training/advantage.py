@@ -199,7 +199,7 @@ def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
         lead = f"the lead of {named(variant)} over {named(base)} {shrinks}"
         ends = f"{fixed(-first.gap)} nats after {first.steps:,} steps, {fixed(-last.gap)} after {last.steps:,}"
     else:
-        lead = f"the final loss of {named(variant)} less that of {named(base)} changes with training"
+        lead = f"the final loss of {named(variant)} minus that of {named(base)} changes with training"
         ends = f"{signed(first.gap)} nats after {first.steps:,} steps, {signed(last.gap)} after {last.steps:,}"
     return capitalised(f"{hidden}{lead}: {ends}{seed}")
 
@@ -273,7 +273,7 @@ def _draw(
     y = marks.number(
         alt.Y,
         "gap",
-        [f"final loss less {baseline}'s", "(nats)"],
+        [f"final loss minus {baseline}'s", "(nats)"],
         zero=True,
         values=TICKS,
         grid=True,

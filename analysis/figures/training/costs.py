@@ -164,7 +164,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         finding=_finding(shares, where),
         frame=lambda: shown[["variant", "title", "measure", "value", "run_id", "device", "created"]],
         caption=sentences(
-            f"Cost of training at the size of preset {preset}, less {named(BASELINES[MASKED])}'s, as a share of it; "
+            f"Cost of training at the size of preset {preset}, minus {named(BASELINES[MASKED])}'s, as a share of it; "
             + ("the lowest final loss stands first." if losses else "the longest step stands first."),
             "The feed-forward layers are as wide as makes all variants equally large, so that what saves parameters "
             "elsewhere does more arithmetic there."
@@ -174,7 +174,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
             "tables."
             if matched(preset) and PRESETS[preset].reached
             else "",
-            f"Final loss: less {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
+            f"Final loss: minus {named(BASELINES[MASKED])}'s, where recipe {board_preset(preset)} has all its seeds; "
             f"a longer bar than {MOST_LOSS:g} nats is cut, with a triangle; {UNJUDGED} for fewer seeds than asked."
             if losses
             else "",
@@ -308,7 +308,7 @@ def more_without_positions(rows: pd.DataFrame, preset: str) -> str:
 
 
 def _losses(variants: set[str], preset: str) -> dict[str, float]:
-    """Variant -> its final loss less adding's, of those that the rules judge."""
+    """Variant -> its final loss minus adding's, of those that the rules judge."""
     try:
         rows = board(board_preset(preset)).judged
     except AddendError:

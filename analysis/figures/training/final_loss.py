@@ -170,7 +170,7 @@ def gap(params: ComparedParameters) -> Figure:
         finding=count_outcomes(table, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
+            f"Final validation loss minus that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
             "are told, as in the learning curves.",
             f"Measured on {trainings.sample}. Below 0 is better.",

@@ -64,7 +64,7 @@ class LossAgainstCostParameters(CostsParameters):
 
 @figure("training_loss_and_cost", LossAgainstCostParameters)
 def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
-    """Final loss less adding's against a cost less adding's. Raises NoResults where no variant has both."""
+    """Final loss minus adding's against a cost minus adding's. Raises NoResults where no variant has both."""
     axis, stored = AXES[params.cost], costs.stored(params.preset)
     earlier = earlier_times(params.preset)
     rows = _rows(stored, params.preset, axis.measure, earlier)
@@ -76,7 +76,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         finding=_finding(drawn, axis, matched=costs.matched(params.preset)),
         frame=lambda: rows,
         caption=sentences(
-            f"Each point is a variant of recipe {recipe}, less {named(BASELINE)}'s loss and {axis.noun}; lower and "
+            f"Each point is a variant of recipe {recipe}, minus {named(BASELINE)}'s loss and {axis.noun}; lower and "
             "further left is better. Press a point for its name."
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
@@ -213,7 +213,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
     )
     x = marks.number(alt.X, "x", f"{axis.noun}, % more or less than adding", domain=domain[0], ticks=8)
-    y = marks.number(alt.Y, "y", ["final loss less adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
+    y = marks.number(alt.Y, "y", ["final loss minus adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
     key = way_hues(rows.way, theme)
     margin = training_rules().margin
     band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
@@ -253,7 +253,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     lines = [corners, level, *bars, *spans]
     layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=lines)
     return marks.panel(
-        *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, less adding's",
+        *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, minus adding's",
         below=[
             "bold: adding, the one that Answer quotes, the lowest"
             if axis.measure in costs.MACHINE

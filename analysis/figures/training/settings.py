@@ -89,7 +89,7 @@ def settings(params: SettingsParameters) -> Figure:
         finding=_finding(drawn, base),
         frame=lambda: table,
         caption=sentences(
-            f"Final validation loss less {named(base)}'s at the same setting of recipe {params.preset}, in {UNIT}.",
+            f"Final validation loss minus {named(base)}'s at the same setting of recipe {params.preset}, in {UNIT}.",
             f"Paired by seed, and measured on {sample}. Below 0 is better. A group of rows is a setting, named by what "
             "differs from the others.",
             "Filled: the 95 % t interval over seeds lies on one side of zero. Hollow: it does not, or there is one "

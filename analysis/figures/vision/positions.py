@@ -15,7 +15,7 @@ from analysis.figures.heatmap import heatmap
 
 CITATION_KEYS = ("dosovitskiy2021vit",)
 SIMILAR = 0.1
-"""The least difference in similarity, of neighbours less that of the farthest patches, that a heading mentions."""
+"""The least difference in similarity, of neighbours minus that of the farthest patches, that a heading mentions."""
 SIDE = 310
 """Pixels of a small map, the longer way, and of the curve beside them."""
 TOGETHER, ELSEWHERE = "in one row or column", "elsewhere"

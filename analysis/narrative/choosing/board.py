@@ -83,7 +83,7 @@ class Number:
 class EncodingRow:
     """One method, or one strength of it. name: the variant. method: its key in `IN_USE`. form: the strength, in words.
 
-    lacks: the needs it does not meet. loss: less that of added positions. rise: of the loss at 4 times the length of
+    lacks: the needs it does not meet. loss: minus that of added positions. rise: of the loss at 4 times the length of
     training. parameters, products: against those of added positions at the reader's size. time: of a training step as
     measured on our small encoder; earlier: by the measurement before that. tied: whether it shares the lowest loss with
     others, since the rules do not tell them apart.

@@ -127,7 +127,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "widths": list(WIDTHS) if judged >= LADDERS else [],
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
-            "loss": "Final loss less adding’s, nats",
+            "loss": "Final loss minus adding’s, nats",
             "told": ["Told at", "input | layers", "ring: own matrix", "half: beside words"],
             "margin": f"grey: ±{board.margin:g}, which counts as none; bold: decided" if board.margin else "",
             "numbers": [

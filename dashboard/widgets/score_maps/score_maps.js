@@ -546,7 +546,7 @@ class Board {
       : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${parts[lead].label} is ${size}`
       : `${subject} mixes terms; the largest, ${parts[lead].label}, is ${size}`;
     const named = this.places[large].host.overlay?.all;
-    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row less its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row minus its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     put(bar, "span", {}, signed(-limit, 1));

@@ -268,7 +268,7 @@ register(
             Tempering(
                 "C19a",
                 CONTRADICTED,
-                "In the papers that change nothing else, GLUE rises by less than a point "
+                "In two papers, one of which changes more than that, GLUE rises by less than a point "
                 "without the cross terms, at most {size:.2f}.",
             ),
             Tempering(
