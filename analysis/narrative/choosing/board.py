@@ -474,8 +474,8 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
         if losses:
             best = min(losses, key=lambda title: losses[title])
-            why = next((row.loss.why for row in board if row.title == best and row.loss), "")
-            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{f', {why}' * bool(why)})"
+            undecided = any(row.title == best and row.loss and row.loss.undecided for row in board)
+            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{', open' * undecided})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
     if not by_best:
         return ""
