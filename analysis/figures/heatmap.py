@@ -4,6 +4,7 @@ import base64
 import io
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -49,6 +50,7 @@ def heatmap(
     first: int = 0,
     level: bool = False,
     form: str = ".3~g",
+    room: int = 0,
     theme: Theme | None = None,
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
@@ -58,7 +60,8 @@ def heatmap(
     a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
     they are too many to be named. level: whether the columns' names have room to stand level. form: Vega's number
     format of the legend. axes: whether the axes have numbers and titles; where the numbers of another map serve this
-    one too, their room is kept, so that both are equally large.
+    one too, their room is kept, so that both are equally large. room: the rows and columns that there is room for,
+    where maps of several sizes stand beside each other and their cells are to be equally large.
     """
     theme = theme or Theme()
     if diverging is None:
@@ -77,8 +80,9 @@ def heatmap(
         chart = alt.layer(image, unseen_key(color, domain, first))
     else:
         row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
-        steep = side < NARROW and len(column_names) > FEW_NAMES
-        chart = _cells(values, row_names, column_names, color, (row_title, column_title, value_title), level, steep)
+        steep = side < NARROW and max(len(column_names), room) > FEW_NAMES
+        names = (row_title, column_title, value_title)
+        chart = _cells(values, row_names, column_names, color, names, level, steep, room)
         if not axes:
             for axis in (chart.encoding.x["axis"], chart.encoding.y["axis"]):
                 axis["labelOpacity"] = axis["titleOpacity"] = 0
@@ -143,8 +147,9 @@ def _cells(
     titles: tuple[str, str, str],
     level: bool,
     steep: bool,
+    room: int,
 ) -> alt.Chart:
-    """titles: of the rows, the columns and the values. level, steep: how the columns' names stand."""
+    """titles: of the rows, the columns and the values. level, steep: how the columns' names stand. room: see above."""
     i, j = (grid.ravel() for grid in np.indices(values.shape))
     frame = pd.DataFrame(
         {
@@ -158,12 +163,19 @@ def _cells(
     row, column, value = titles
     # Numbers stand upright; words would run into each other.
     angle = 0 if level or _short(columns) else -90 if steep else -60
+    x, y = token_axis(columns, column, angle=angle), token_axis(rows, row, angle=0)
+    scale: Any = alt.Undefined
+    if room > max(len(rows), len(columns)):
+        scale = alt.Scale(domain=list(range(room)))
+        for axis, names in ((x, columns), (y, rows)):
+            if axis["values"] is alt.Undefined:
+                axis["values"] = list(range(len(names)))
     return (
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("column:O", axis=token_axis(columns, column, angle=angle)),
-            y=alt.Y("row:O", axis=token_axis(rows, row, angle=0)),
+            x=alt.X("column:O", axis=x, scale=scale),
+            y=alt.Y("row:O", axis=y, scale=scale),
             color=color,
             tooltip=marks.tips(("row_label", row), ("column_label", column), ("value", value, ".4~g")),
         )

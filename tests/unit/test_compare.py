@@ -93,6 +93,13 @@ def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
     assert set(maps.frame()["map"]) == {"left", "right"}
     assert len(panels(maps)) == 2
     assert f"{len(made[0].tokens)} and {len(made[1].tokens)} tokens" in maps.caption
+    counts = [len(one.tokens) for one in made]
+    for figure in (maps, FIGURES["compare_attention"].of({**DEFAULTS, "text2": "the cat sat ."}, made)):
+        for panel, count in zip(panels(figure), counts, strict=True):
+            axis = panel.encoding.x.to_dict()
+            places = axis.get("scale", {}).get("domain", range(count))
+            assert len(places) == max(counts), "cells of both maps are equally large"
+            assert axis["axis"].get("values", [*range(count)]) == [*range(count)], "no name stands where no token is"
     table = FIGURES["compare_terms"].of(DEFAULTS, made).frame().set_index("term")
     shares = [side.shares()["word_to_word"].mean() for side in made]
     assert table.difference["word_to_word"] == pytest.approx(shares[1] - shares[0], abs=1e-6)

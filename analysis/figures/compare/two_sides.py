@@ -445,11 +445,13 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         }
         return frames.stacked(parts, "map")
 
+    room = max(map(len, (left, right)))
+
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
                 values, labels, limits[name], theme, title=titles[name], legend=own_scales or not index, side=NARROW,
-                value="score, own scale" if own_scales else "score, one scale for all",
+                value="score, own scale" if own_scales else "score, one scale for all", room=room,
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
         ]  # fmt: skip
@@ -486,7 +488,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
     if both[0] == both[1]:
         of_sides = f"{both[0]} of its attention on both sides"
     text = f"On average, the key that a token attends to most has {of_sides}"
-    places = _places(pair, heads)
+    places, patterns_of_sides = _places(pair, heads), [view.pattern for view in views]
     return Figure(
         title="Attention of both sides",
         finding=text,
@@ -503,7 +505,16 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
         ),
         alt=f"Two maps of attention. {text}.",
         draw=lambda theme: [
-            pattern_map(values, labels, theme, 1.0, title=f"{side}: {place}", legend=side == SIDES[0], side=NARROW)
+            pattern_map(
+                values,
+                labels,
+                theme,
+                1.0,
+                title=f"{side}: {place}",
+                legend=side == SIDES[0],
+                side=NARROW,
+                room=max(map(len, patterns_of_sides)),
+            )
             for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)
         ],
         columns=2,
