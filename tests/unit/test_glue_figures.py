@@ -6,6 +6,7 @@ one on partial data, and one of our own that is not GLUE.
 
 import re
 import shutil
+from copy import copy
 from pathlib import Path
 from statistics import fmean, median, stdev
 
@@ -231,6 +232,16 @@ def test_too_few_seeds_are_inconclusive(anew, taught):
     first, why = headline(anew())
     assert first == "Inconclusive: too few seeds."
     assert "adding has 2" in why
+
+
+def test_a_changed_model_of_which_few_seeds_are_stored_cannot_be_ranked(store):
+    whole = study_of(GlueParameters(preset="surgery"))
+    assert ranks(whole)[0]
+    few = copy(whole)
+    object.__setattr__(few, "contrasts", whole.contrasts.assign(seeds=1))
+    can, why = ranks(few)
+    assert not can
+    assert why == "Inconclusive: too few seeds. No change has more than 1 seed so far; at least 3 are needed."
 
 
 def test_a_single_seed_is_too_few_and_said_once(anew, taught):

@@ -62,7 +62,9 @@ def headline(study: Study) -> list[str]:
     Where there is no conclusion, the first sentence says why in a few words, and the others give the numbers.
     """
     if study.results.preset in JUDGED_AS:
-        return _one_changed_model(*JUDGED_AS[study.results.preset])
+        said = _one_changed_model(*JUDGED_AS[study.results.preset])
+        few = _too_few_seeds(study)
+        return [f"{INCONCLUSIVE}: {few.word}.", few.sentence, *said] if few else said
     why_not = [
         reason for reason in (_below_baselines(study), _positions_unused(study), _nothing_to_compare(study)) if reason
     ]
@@ -95,6 +97,15 @@ def headline(study: Study) -> list[str]:
             f"{join_names(map(quote, few.title))}."
         )
     return sentences
+
+
+def _too_few_seeds(study: Study) -> Reason | None:
+    """The reason of a study of which no change has as many seeds as an interval needs; None where one has."""
+    seeds = study.contrasts[study.contrasts.task == AVERAGE].seeds
+    if (seeds >= NEEDED_SEEDS).any():
+        return None
+    most = plural(int(seeds.max()) if len(seeds) else 0, "seed")
+    return Reason("too few seeds", f"No change has more than {most} so far; at least {NEEDED_SEEDS} are needed.")
 
 
 def _one_changed_model(kind: str, done: str) -> list[str]:

@@ -127,7 +127,11 @@ def _signs(cells: pd.DataFrame) -> list[str]:
 def _seeds(rows: pd.DataFrame) -> list[str]:
     """A line on the seeds of our own models; none for a published table."""
     own = rows[rows.verdict != PUBLISHED]
-    return [f"{span(own.seeds)} seeds each"] if len(own) and own.seeds.notna().all() else []
+    return (
+        [f"{span(own.seeds)} seed{'' if own.seeds.max() == 1 else 's'} each"]
+        if len(own) and own.seeds.notna().all()
+        else []
+    )
 
 
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:
