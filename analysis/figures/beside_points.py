@@ -102,9 +102,8 @@ def names(
     A wide plot names every point where it has room, in bold those that a phone names too.
     """
     layers: list[Chart] = []
-    on_phone = f"containerSize()[0] < {marks.PHONE}"
     points = points.assign(weight=[600 if named else 400 for named in points.named])
-    for room, every, hidden in ((width, True, on_phone), (PHONE_PLOT, False, f"!({on_phone})")):
+    for room, every, hidden in ((width, True, marks.ON_PHONE), (PHONE_PLOT, False, f"!({marks.ON_PHONE})")):
         found = placed(points, domain, room, height, lines, every=every)
         # A line to each name that stands beside another point.
         for side, group in found[found.down.abs() >= LEADER].groupby("side"):

@@ -7,7 +7,7 @@ in analysis/figures/heatmap.
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import altair as alt
 import pandas as pd
@@ -36,6 +36,8 @@ WIDE, HALF, THIRD = 820, 380, 250
 """Widths of panels that stand alone, two abreast and three abreast."""
 PHONE = 420
 """The width in pixels of a figure below which it is drawn for a phone."""
+ON_PHONE = f"containerSize()[0] < {PHONE}"
+"""The condition of Vega that a figure is that narrow."""
 
 LABEL_CHARACTERS, LABEL_LINE = 26, 13
 """The most letters in a line of a label that is broken into lines, and the height of a line in pixels."""
@@ -286,6 +288,12 @@ def texts_beside(
     )  # fmt: skip
     text["mark"]["text"] = alt.expr(f"{shown} ? datum.{column} : ''")
     return text.encode(x=alt.value("width"), y=y)
+
+
+def lines_above(frame: pd.DataFrame, y: alt.Y, **style: Any) -> Chart:
+    """A level line along the upper edge of each row. frame: with the column `label`. style: of the line."""
+    edge = alt.Y("label:N", sort=y["sort"], axis=y["axis"], scale=y["scale"], bandPosition=0)
+    return alt.Chart(frame).mark_rule(**style).encode(y=edge)
 
 
 def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X) -> list[Chart]:

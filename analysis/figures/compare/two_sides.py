@@ -445,7 +445,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         }
         return frames.stacked(parts, "map")
 
-    room = max(map(len, (left, right)))
+    room = max(len(left), len(right))
 
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
@@ -488,7 +488,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
     if both[0] == both[1]:
         of_sides = f"{both[0]} of its attention on both sides"
     text = f"On average, the key that a token attends to most has {of_sides}"
-    places, patterns_of_sides = _places(pair, heads), [view.pattern for view in views]
+    places, room = _places(pair, heads), max(len(view.labels) for view in views)
     return Figure(
         title="Attention of both sides",
         finding=text,
@@ -513,7 +513,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
                 title=f"{side}: {place}",
                 legend=side == SIDES[0],
                 side=NARROW,
-                room=max(map(len, patterns_of_sides)),
+                room=room,
             )
             for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)
         ],

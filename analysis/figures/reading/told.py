@@ -437,10 +437,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
     if not variant:
         # A line above each row but the first, so that words and bar are seen to belong together.
-        lines = alt.Chart(rows.iloc[1:]).mark_rule(color=theme.grid, strokeWidth=1)
-        layers.append(
-            lines.encode(y=alt.Y("label:N", sort=y["sort"], axis=y["axis"], scale=y["scale"], bandPosition=0))
-        )
+        layers.append(marks.lines_above(rows.iloc[1:], y, color=theme.grid, strokeWidth=1))
     for right, side in ((True, "right"), (False, "left")):
         beyond = rows[(rows.gap > limit) if right else (rows.gap < -limit)].assign(edge=domain[int(right)])
         if len(beyond):
@@ -465,11 +462,10 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     if again:
-        on_phone = f"containerSize()[0] < {marks.PHONE}"
         layers += [
-            marks.texts_beside(every, y, theme, shown=f"!({on_phone})"),
-            marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS, shown=f"!({on_phone})"),
-            marks.texts_beside(every, y, theme, "narrow", shown=on_phone),
+            marks.texts_beside(every, y, theme, shown=f"!({marks.ON_PHONE})"),
+            marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS, shown=f"!({marks.ON_PHONE})"),
+            marks.texts_beside(every, y, theme, "narrow", shown=marks.ON_PHONE),
         ]
     else:
         layers.append(marks.texts_beside(every, y, theme))

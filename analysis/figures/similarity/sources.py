@@ -93,19 +93,11 @@ def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> C
         tooltip=marks.tips(("label", "part"), ("number", "value")),
     )  # fmt: skip
     # What is run without positions is no part of the sum above it.
-    apart = alt.Chart(frame[frame.label == frame.label.iloc[-1]]) if len(whole) > 1 else None
-    line = (
-        ()
-        if apart is None
-        else (
-            apart.mark_rule(color=theme.ink, strokeWidth=1, strokeDash=marks.DASH, x=0, x2=alt.expr("width")).encode(
-                y=alt.Y("label:N", sort=y["sort"], axis=y["axis"], scale=y["scale"], bandPosition=0)
-            ),
-        )
-    )
+    apart = frame.iloc[-1:] if len(whole) > 1 else frame.iloc[:0]
+    line = marks.lines_above(apart, y, color=theme.ink, strokeWidth=1, strokeDash=marks.DASH, x=0, x2=alt.expr("width"))
     numbers = base.mark_text(align="left", dx=6, fontSize=13, color=theme.ink).encode(
         x=marks.same_axis(x, "right"), y=y, text="number:N"
     )
     return marks.panel(
-        marks.rule(theme, x=0), bars, *line, numbers, theme=theme, width=marks.WIDE, height=34 * len(frame)
+        marks.rule(theme, x=0), bars, line, numbers, theme=theme, width=marks.WIDE, height=34 * len(frame)
     )

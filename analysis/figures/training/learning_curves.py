@@ -339,7 +339,7 @@ def _crossing_names(crossings: pd.DataFrame, axis: str, end: float, theme: Theme
         # Below the dashed line and left of the crossing, where no curve has been yet; its own name stands above.
         style: dict[str, Any] = {"align": "right", "dx": -6, "dy": 2 * NAME_LINE + NAME_LINE * place}
         # On a phone the names would reach over the axis.
-        style["text"] = alt.expr(f"containerSize()[0] < {marks.PHONE} ? '' : datum.written")
+        style["text"] = alt.expr(f"{marks.ON_PHONE} ? '' : datum.written")
         text = name.encode(x=x, y=y)
         layers += [
             text.mark_text(**style, fontSize=marks.TEXT, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

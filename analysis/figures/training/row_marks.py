@@ -41,7 +41,7 @@ def way_hues(
     drawn = set(drawn)
     titles = {name: one.title for name, one in WAYS.items()} | {"": UNKNOWN}
     shown = {title: theme.colour(colours.of_way(name)) for name, title in titles.items() if title in drawn}
-    wide = alt.expr(f"containerSize()[0] < {marks.PHONE} ? 2 : {min(columns, len(shown))}")
+    wide = alt.expr(f"{marks.ON_PHONE} ? 2 : {min(columns, len(shown))}")
     key = marks.legend(place=place, columns=wide) if place else None
     if key is not None:
         # Marks of several shapes share this key, which would show the first of them.

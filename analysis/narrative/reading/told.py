@@ -21,6 +21,7 @@ from analysis.figures.reading.told import (
     STEP,
     with_new_seeds,
 )
+from analysis.figures.training.advantage import EXPLORATORY
 from analysis.figures.training.trainings import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.rules import encoder_rules, training_rules
@@ -28,8 +29,6 @@ from analysis.statistics import difference
 
 MARGIN = min(contest.margin for contest in encoder_rules().statements)
 """The margin in nats of most statements; a few have a wider one, and their sentence would say "the same" too early."""
-EXPLORATORY = "cpu"
-"""The preset of the first trainings, which decided nothing; it has variants that the other lacks."""
 CURVES = "curves"
 """The name of the second picture."""
 

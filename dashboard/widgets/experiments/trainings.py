@@ -11,6 +11,7 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent, signed_or_zero
 from analysis.figures import Figure, stored_figure
 from analysis.figures.experiments.board_rows import judged_presets
+from analysis.figures.training.advantage import EXPLORATORY
 from analysis.figures.training.costs import (
     BEFORE_MATCHING,
     UNMATCHED,
@@ -47,8 +48,7 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
-EARLIER, EXPLORATORY = "An earlier, exploratory split", "cpu"
-"""The label of the link to the split by the first trainings, and the preset of these."""
+EARLIER = "An earlier, exploratory split"
 WIDTHS_CLAIM, BY_RULES = "C37", "What the rules say of other widths"
 """The claim on other widths, and the label of the link that leads to it."""
 PARTS = {

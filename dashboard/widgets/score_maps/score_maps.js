@@ -510,16 +510,16 @@ class Board {
     if (this.active < data.terms && !own.includes(this.active)) this.active = large; // the keyboard is on a map that is seen
     box.style.setProperty("--across", Math.max(1, small > 4 ? Math.min(5, Math.floor(box.clientWidth / 90)) : small));
     const shade = ramp(stops, -limit, limit);
-    let faint = 0; // the largest score of the small maps
-    for (const map of own.filter((one) => one !== large)) {
-      for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) faint = Math.max(faint, Math.abs(value(map, i, j)));
-    }
+    const largest = (map) => {
+      let most = 0;
+      for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) most = Math.max(most, Math.abs(value(map, i, j)));
+      return most;
+    };
+    const faint = Math.max(0, ...own.filter((map) => map !== large).map(largest)); // of the small maps
     const times = faint > 0 ? limit / faint : 1;
     const apart = this.stronger && times >= FAINT;
     const shadeSmall = apart ? ramp(stops, -faint, faint) : shade;
-    let most = 0;
-    for (let i = 0; i < side; i += 1) for (let j = 0; j < side; j += 1) most = Math.max(most, value(this.patterns, i, j));
-    const depth = ramp(scale, 0, most);
+    const depth = ramp(scale, 0, largest(this.patterns)); // probabilities: none is below zero
     this.places.forEach(({ host, place, title, share, map, label }) => {
       const pattern = map === this.patterns;
       if (share) {
@@ -559,7 +559,7 @@ class Board {
     const title = "Colours the small maps by a scale of their own, on which faint scores are seen";
     put(bar, "button", { type: "button", "aria-pressed": this.stronger, title }, "Show faint maps").onclick = () => {
       this.stronger = !this.stronger;
-      this.paintMaps();
+      this.drawn = null;
       this.paint();
       this.part("scale").querySelector("button")?.focus();
     };
