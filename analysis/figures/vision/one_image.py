@@ -181,7 +181,7 @@ def _scales(maps: Mapping[str, np.ndarray], largest: str, limit: float) -> str:
     own = _faint(maps, largest, limit)
     if own is None:
         return ", on one scale"
-    return f"; colours of the lower row are {times_as_strong(limit, own)} as those of the total and its largest term"
+    return f"; colours of the other terms are {times_as_strong(limit, own)} as those of the total and its largest term"
 
 
 def _shown_key(params: PatchParameters, decomposition: ImageDecomposition, head: int, query: int) -> int:
@@ -351,8 +351,8 @@ def _maps(
     others = [name for name in titles if name != largest]
     groups = [([largest, *others], limit, "score, one scale for all maps")]
     if own is not None:
-        lower = ["score in the lower row:", f"{times_as_strong(limit, own)} as above"]
-        groups = [([largest], limit, "score"), (others, own, lower)]
+        fainter = ["score of the other terms:", f"{times_as_strong(limit, own)} as above"]
+        groups = [([largest], limit, "score"), (others, own, fainter)]
     for names, end, title in groups:
         for name in names:
             last = name == names[-1]
