@@ -108,6 +108,18 @@ class Separated:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LastChange:
+    """What one change does to the final loss, as the rules judge it. difference: in nats. seeds: of that contrast.
+
+    standing: `lower`, `higher` or `same`, or what is decided of these; `open` where nothing is.
+    """
+
+    difference: float
+    standing: str
+    seeds: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class WayOfTelling:
     """A way of telling positions, compared with adding them once. difference: of the final loss, in nats.
 
@@ -117,7 +129,8 @@ class WayOfTelling:
     quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is
     adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
     the order of words yet. recipe: the preset that it was trained with, where that is another one; it is then compared
-    with adding by that preset. remarks: the sentences that stand in its row.
+    with adding by that preset. single: its last change alone; None where no rule judges it. remarks: the sentences of
+    the answer that are about it.
     """
 
     name: str
@@ -129,6 +142,7 @@ class WayOfTelling:
     seeds: int
     steps: int
     recipe: str = ""
+    single: LastChange | None = None
     remarks: tuple[str, ...] = ()
 
 

@@ -41,13 +41,15 @@ STYLE = """
 .answer .ways :is(td, th):first-child { padding-left: calc(var(--changes, 0) * 0.7em); }
 .answer .ways :is(.value, .steps) { text-align: right; white-space: nowrap; }
 .answer .ways tbody th { color: var(--ink); }
-.answer .ways .remark { width: 37%; padding-left: 24px; }
-.answer .ways:has(.remark) tbody :is(td, th) { border-top: 1px solid var(--line); vertical-align: top; padding-top: 4px;
-  padding-bottom: 4px; }
+.answer .ways .change { padding-left: 22px; white-space: nowrap; }
+.answer .ways td.change { font-variant-numeric: tabular-nums; }
+.answer .ways .change span { color: var(--soft); }
+.answer .ways:has(.change) tbody :is(td, th) { border-top: 1px solid var(--line); padding-top: 5px;
+  padding-bottom: 5px; }
 .answer .ways tr.adding :is(td, th) { font-weight: 600; }
 @media (min-width: 1200px) { .answer .ways tbody th { white-space: nowrap; } }
 .answer .ways .track { width: 42%; position: relative; padding-left: 0; padding-right: 0; }
-.answer .ways:has(.remark) .track { width: 31%; }
+.answer .ways:has(.change) .track { width: 36%; }
 .answer .ways .track div { position: relative; height: 16px; }
 .answer .ways .none { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--soft); }
 .answer .ways .tick { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--line); }
@@ -58,13 +60,12 @@ STYLE = """
   border-left: 1px solid var(--soft); }
 .answer .ways .interval { position: absolute; top: 5px; height: 6px; border-radius: 2px; background: var(--soft);
   opacity: 0.55; }
-.answer .ways .dot { position: absolute; top: 4.5px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
+.answer .ways .dot { position: absolute; top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; border-radius: 50%;
   background: var(--ink); }
-.answer .ways .other .dot { background: var(--panel); border: 2px solid var(--ink); width: 9px; height: 9px;
-  margin: -1px 0 0 -4.5px; }
-.answer .all:not(:has(details[open])) .ways .further { display: none; }
+.answer .all:not(:has(details.others[open])) .ways .further { display: none; }
 .answer .ways .further > * { background: var(--panel); }
-.answer .all details p { color: var(--soft); font-size: 0.9rem; }
+.answer .all details :is(p, ul) { color: var(--soft); font-size: 0.9rem; margin: 2px 0 4px; }
+.answer .all details ul { padding-left: 18px; }
 .answer .more { margin-top: 8px; }
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
 .answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
@@ -110,17 +111,15 @@ CURVE_STYLE
   .answer .ways :is(.value, .steps) { padding-left: 0; }
   .answer .ways thead th { font-size: 0.82rem; }
   .answer .ways tbody th:first-child { padding-left: calc(var(--changes, 0) * 0.5em); }
-  .answer .ways thead th:first-child, .answer .ways td.remark:empty, .answer .ways th.remark { display: none; }
+  .answer .ways thead th:first-child, .answer .ways td.change:empty, .answer .ways th.change { display: none; }
   .answer .ways thead th[colspan] { grid-column: span 2; text-align: right; }
   .answer .ways tbody :is(th, .value, .steps) { grid-row: 1; }
   .answer .ways .scale td:not(.track) { display: none; }
-  .answer .ways:has(.none) :is(.track, td.remark) { grid-column: 1 / -1; width: auto; padding: 0; }
+  .answer .ways:has(.none) :is(.track, td.change) { grid-column: 1 / -1; width: auto; padding: 0; }
   .answer .ways:has(.none) .track { margin: 0 6px; }
-  .answer .ways:has(.none) tbody .remark { padding-top: 2px; }
+  .answer .ways td.change::before { content: "this change alone: "; color: var(--soft); }
   .answer .ways .interval { top: 4px; height: 8px; }
-  .answer .ways .dot { top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; }
-  .answer .ways .remark { color: var(--soft); }
-  .answer .ways:has(.remark) tbody :is(td, th) { border-top: 0; }
+  .answer .ways:has(.change) tbody :is(td, th) { border-top: 0; padding-top: 2px; padding-bottom: 2px; }
   .answer .ways tbody tr { border-top: 1px solid var(--line); padding: 2px 0 4px; }
 }
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
@@ -194,7 +193,7 @@ def reasons(steps: Iterable[AnswerStep], terms: Terms) -> None:
 def against(but: Iterable[AnswerStep], ways: Sequence[WayOfTelling], more: Iterable[AnswerStep], terms: Terms) -> None:
     """The box of what speaks against adding or limits the answer, and the sentences that are one press away.
 
-    ways: ways of telling positions, drawn under what speaks against. What a row of theirs says is not said twice.
+    ways: ways of telling positions, drawn under what speaks against, with the sentences about them below.
     """
     in_rows = {remark for way in ways for remark in way.remarks}
     points = [_point(step, terms, without=in_rows) for step in but]
@@ -282,19 +281,21 @@ def _picture(card: Card) -> str:
 
 
 def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
-    """The ways that the sentences quote, each with what they say of it; a press shows the others in their rows."""
+    """The ways that the sentences quote; a press shows the others in their rows, another one the sentences."""
     others = sum(not way.quoted for way in ways)
-    if others in (0, len(ways)):
-        return ways_table(ways, terms)
-    further = f"{plural(others, 'way')} more; every one is under Experiments"
-    inside = "They stand in the table above, tinted, each under the one that it was changed from."
-    return f"{ways_table(ways, terms)}<details><summary>{further}</summary><p>{inside}</p></details>"
+    further = f"<summary>{plural(others, 'way')} more; every one is under Experiments</summary>"
+    inside = "<p>They stand in the table above, tinted, each under the one that it was changed from.</p>"
+    more = f'<details class="others">{further}{inside}</details>' if 0 < others < len(ways) else ""
+    table = ways_table(ways, terms)
+    remarks = "".join(f"<li>{terms.explain(unbroken(remark))}</li>" for way in ways for remark in way.remarks)
+    said = f"<details><summary>The same in sentences</summary><ul>{remarks}</ul></details>" if remarks else ""
+    return f"{table}{said}{more}"
 
 
 def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """The ways of telling positions as a table whose second column is a picture; "" for none.
 
-    terms: the glossary of the page, with which a last column has what each row says, and the rows that no sentence
+    terms: the glossary of the page, with which a column has what each change does alone, and the rows that no sentence
     quotes are shown only while the element below the table is open.
     """
     if not ways:
@@ -302,29 +303,28 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     decimals, rounded = (
         (2, "; numbers rounded") if terms else (3, "")
     )  # Beside statements, small differences of the rows are seen in the numbers.
+    seeds = min(way.seeds for way in ways if not way.recipe)
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr class="{_row_class(way, place)}"><th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
         f'<td class="value">{signed_or_zero(way.difference, decimals) if place else "0"}</td>'
-        f'<td class="steps">{way.steps:,}</td>{_remark(way, terms)}</tr>'
+        f'{_change(way, seeds) if terms else ""}<td class="steps">{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
-    seeds = plural(min(way.seeds for way in ways if not way.recipe), "seed")
-    hollow = "; hollow: another recipe" if any(way.recipe for way in ways) else ""
-    remarks = '<th class="remark">What it shows</th>' if terms else ""
+    change = '<th class="change">This change alone<br>(nats; by the rules)</th>' if terms else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"({seeds} each; bars are 95 % intervals; dashed: adding{rounded}{hollow})</caption>"
+        f"({plural(seeds, 'seed')} each; bars are 95 % intervals; dashed: adding{rounded})</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss minus adding’s<br>(nats; lower is better)</th>'
-        f'<th class="steps">Steps until<br>order is used</th>{remarks}</tr>{_scale(*ends)}</thead>'
+        f'{change}<th class="steps">Steps until<br>order is used</th></tr>{_scale(*ends)}</thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 
 
 def _row_class(way: WayOfTelling, place: int) -> str:
-    return " ".join(filter(None, ("" if place else "adding", "" if way.quoted else "further", way.recipe and "other")))
+    return " ".join(filter(None, ("" if place else "adding", "" if way.quoted else "further")))
 
 
 def scale_ticks(least: float, most: float) -> tuple[float, ...]:
@@ -359,8 +359,16 @@ def _scale(least: float, most: float) -> str:
     return f'<tr class="scale" aria-hidden="true"><td></td><td class="track"><div>{names}</div></td></tr>'
 
 
-def _remark(way: WayOfTelling, terms: Terms | None) -> str:
-    return f'<td class="remark">{terms.explain(unbroken(" ".join(way.remarks)))}</td>' if terms else ""
+def _change(way: WayOfTelling, seeds: int) -> str:
+    """The cell of a way's last change alone. seeds: those of the table; others are named."""
+    single = way.single
+    if single is None:
+        return f'<td class="change">{"<span>no rule</span>" if way.difference else ""}</td>'
+    own = "" if single.seeds == seeds else f"; {plural(single.seeds, 'seed' if way.recipe else 'new seed')}"
+    own += ", another recipe" if way.recipe else ""
+    return (
+        f'<td class="change">{signed_or_zero(single.difference, 2)} <span>{escape(single.standing + own)}</span></td>'
+    )
 
 
 def _track(way: WayOfTelling, least: float, most: float) -> str:

@@ -336,14 +336,6 @@ def test_squares_of_lengths_add_up_where_the_summands_stand_at_right_angles(posi
     upright, whole = np.sqrt((np.linalg.norm(parts, axis=1) ** 2).sum()), np.linalg.norm(parts.sum(0))
     said = " ".join(figure.draw(Theme())[1].to_dict()["title"]["subtitle"])
     assert f"= {upright:.2f}; the sum is {whole:.2f} long" in said
-    largest = np.abs(1 - distance.pdist(parts, "cosine")).max()
-    assert f"The largest cosine between two of the 3 is {largest:.2f} in size." in said
-    dimension = int(np.abs(parts.sum(0)).argmax())
-    named = [
-        row["name"] for rows in figure.draw(Theme())[0].to_dict()["datasets"].values() for row in rows if "name" in row
-    ]
-    assert len(named) == 1
-    assert named[0].startswith(f"largest, dimension {dimension}: ")
 
 
 @pytest.mark.parametrize(("changes", "verb"), [([0.1, 2], "rises"), ([-1, -0.2], "falls"), ([-1, 1], "changes")])

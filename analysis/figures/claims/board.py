@@ -12,7 +12,6 @@ from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.judgement import (
     COMPARED_WITH,
-    CONTRADICTED,
     FAILS,
     HOLDS,
     MIXED,
@@ -39,10 +38,7 @@ IN_PART = "in part"
 
 
 class StandingInWords(NamedTuple):
-    """The standing of a claim in words: of one claim, of several, as a heading over all that have it, and in a row.
-
-    row: empty where the note beside the claim says it.
-    """
+    """The standing of a claim in words: of one claim, of several, as a heading over all that have it, and in a row."""
 
     one: str
     several: str
@@ -59,7 +55,7 @@ STANDINGS = {
         "Claims that hold in some statements and fail in others",
         "holds in part",
     ),
-    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence", ""),
+    MIXED: StandingInWords("has mixed evidence", "have mixed evidence", "Claims with mixed evidence", "mixed"),
     OPEN: StandingInWords(
         "has no decided statement yet",
         "have no decided statement yet",
@@ -254,10 +250,7 @@ def _standing(parts: Sequence[Judgement]) -> str:
 
 def _note(parts: Sequence[Judgement]) -> str:
     """Words beside a claim whose squares or counts alone would say otherwise than its standing; "" for most claims."""
-    if _standing(parts) == MIXED:
-        return f"mixed as it is worded ({next(part.id for part in parts if part.decides)})"
-    aside = [part for part in parts if part.aside and part.verdict == CONTRADICTED]
-    return "small squares: other comparisons" if aside and _standing(parts) == FOR else ""
+    return f"as worded by {next(part.id for part in parts if part.decides)}" if _standing(parts) == MIXED else ""
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:

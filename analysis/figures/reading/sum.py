@@ -174,13 +174,13 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     hues = [*(theme.colour(TERMS[term]) for term in ("word", "position", "segment")), theme.ink]
     numbers = bars.mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     return [
-        marks.panel(cells, *_largest_dimension(values, theme), theme=theme, width=marks.WIDE, height=150),
+        marks.panel(cells, theme=theme, width=marks.WIDE, height=170),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
             numbers.encode(text="written:N"),
             theme=theme,
             width=marks.WIDE,
-            height=110,
+            height=130,
             title="Their lengths",
             below=_lengths(values),
         ),
@@ -205,26 +205,7 @@ def _lengths(values: Float[ndarray, "part dim"]) -> list[str]:
     *parts, whole = np.linalg.norm(values, axis=1)
     upright = float(np.sqrt(np.square(parts).sum()))
     squares = " + ".join(f"{length:.2f}²" for length in parts)
-    units = values[:-1] / np.array(parts)[:, None]
-    largest = float(np.abs(units @ units.T - np.eye(len(parts))).max())
     return [
         "At right angles squares add up, not lengths:",
         f"√({squares}) = {upright:.2f}; the sum is {whole:.2f} long.",
-        f"The largest cosine between two of the {len(parts)} is {largest:.2f} in size.",
     ]
-
-
-def _largest_dimension(values: Float[ndarray, "part dim"], theme: Theme) -> list[Chart]:
-    """A name above the strips for the dimension in which the sum is largest, with what each part puts into it."""
-    dimension = int(np.abs(values[-1]).argmax())
-    word, position, segment, whole = values[:, dimension]
-    text = (
-        f"largest, dimension {dimension}: sum {signed(whole, 3)}\nword {signed(word, 3)}, position "
-        f"{signed(position, 3)}\nsegment {signed(segment, 3)}"
-    )
-    name = pd.DataFrame({"place": [_places(values)[dimension] + 0.5], "name": [text]})
-    words = alt.Chart(name).mark_text(
-        align="left", fontSize=marks.TEXT, color=theme.ink, lineBreak="\n", lineHeight=marks.LABEL_LINE
-    )
-    tick = alt.Chart(name).mark_rule(color=theme.ink).encode(x="place:Q", y=alt.value(-8), y2=alt.value(0))
-    return [tick, words.encode(x=alt.value(0), y=alt.value(-14 - 2 * marks.LABEL_LINE), text="name:N")]

@@ -36,7 +36,7 @@ LETTERS = 24
 """The most letters of a line of these words."""
 STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
-STEP_ROW = 36
+STEP_ROW = 44
 """The least pixels of a row with such a bar."""
 NEW_SEEDS = 62
 """Pixels from the plot's right edge to the column of what new seeds say."""
@@ -62,7 +62,7 @@ COMPARED = {
     "concat_50": SingleStep(2, "positions concatenated (50 %)"),
     "bert_a_wide_narrow": SingleStep(1, "wider, flatter model; words take 80 %"),
     "concat_wide_matched": SingleStep(2, "positions concatenated (wider)"),
-    "bert_a_wide": SingleStep(2, "words take the whole width"),
+    "bert_a_wide": SingleStep(3, "added again; words take the whole width"),
     "bert_a_narrow_80": SingleStep(1, "words take 80 % of the width"),
     "concat_20": SingleStep(2, "positions concatenated (20 %)"),
     "concat_project": SingleStep(1, "concatenated and projected back"),
@@ -76,6 +76,12 @@ COMPARED = {
 def depth(variant: str, otherwise: int) -> int:
     """A variant's changes from adding; `otherwise` where it is not compared."""
     return COMPARED[variant].depth if variant in COMPARED else otherwise
+
+
+def less_changed(variant: str) -> str:
+    """The variant that the last change of a variant is made to: adding for one that is not compared."""
+    before = list(COMPARED)[: list(COMPARED).index(variant)] if variant in COMPARED else []
+    return next((other for other in reversed(before) if depth(other, 0) == depth(variant, 0) - 1), "bert_a")
 
 
 STEP, HOME, ALL = "step", "home", "all"

@@ -10,15 +10,23 @@ from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
+from analysis.figures.experiments.contrasts import PARENTS, standing, turned
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, depth
+from analysis.figures.reading.told import COMPARED, depth, less_changed
 from analysis.measurements.surgery.arms import RANK
-from analysis.narrative.answer.computed_sentence import nats
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
-from analysis.narrative.front_page import Bar, Card, FrontPage, Separated, SimilarityCurve, WayOfTelling
+from analysis.narrative.front_page import (
+    Bar,
+    Card,
+    FrontPage,
+    Separated,
+    SimilarityCurve,
+    LastChange,
+    WayOfTelling,
+)
 from analysis.narrative.reading.length import minutes
-from analysis.rules import training_rules
+from analysis.rules import encoder_contests, training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -41,20 +49,8 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
         for variant in COMPARED
         if (way := _way(variant, rows.get(variant), remarks.get(variant, ()), quoted=variant in quoted)) is not None
     }
-    for variant, (one, other) in told_once.repeated(_facts()).items():
-        if {variant, one, other} <= ways.keys() and ways[variant].remarks:
-            ways[variant] = _with_own_seeds(ways[variant], ways[one].difference - ways[other].difference)
-    for variant in told_once.undecided_variants(_facts()) & ways.keys():
-        if ways[variant].quoted and not ways[variant].remarks:
-            ways[variant] = replace(ways[variant], remarks=("Its difference from adding is open.",))
     first = next(iter(ways.values()), None)
     return tuple(ways.values()) if len(ways) > 1 and first and not first.changes else ()
-
-
-def _with_own_seeds(way: WayOfTelling, step: float) -> WayOfTelling:
-    """A row whose first remark is of new seeds, with what a reader finds who subtracts the rows. step: in nats."""
-    first, *others = way.remarks
-    return replace(way, remarks=(first, f"In the {way.seeds} here: {nats(step)}.", *others))
 
 
 def _by_another_recipe() -> tuple[WayOfTelling, ...]:
@@ -95,8 +91,31 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
     return WayOfTelling(
         name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
-        seeds=seeds, steps=round(row.steps.value), remarks=remarks,
+        seeds=seeds, steps=round(row.steps.value), single=_single(variant, row), remarks=remarks,
     )  # fmt: skip
+
+
+def _single(variant: str, row: VariantRow) -> LastChange | None:
+    """A variant's last change alone: by the newest statement about it, else by its board where it changes adding."""
+    before, facts, single = less_changed(variant), _facts(), None
+    for name, (contest, _) in encoder_contests().items():
+        fact = facts.get(name)
+        sides = (contest.variant, contest.baseline)
+        if fact is None or fact.kind != "final_loss" or fact.parent not in PARENTS or {variant, before} != {*sides}:
+            continue
+        if fact.effect is None or fact.low is None or fact.high is None or fact.line is None:
+            continue
+        word = standing(fact.verdict, fact.low, fact.high, fact.line)
+        forward = sides == (variant, before)
+        single = LastChange(
+            difference=fact.effect if forward else -fact.effect,
+            standing=word if forward else turned(word),
+            seeds=fact.seeds or 0,
+        )
+    if single is None and before == "bert_a" and row.gap is not None:
+        decided = row.outcome if row.outcome in ("lower", "higher", "same") else OPEN
+        return LastChange(difference=row.gap.value, standing=decided, seeds=row.gap.seeds)
+    return single
 
 
 def separated() -> Separated | None:

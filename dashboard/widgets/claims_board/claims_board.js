@@ -253,9 +253,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     tell();
   }
 
-  // The id of a claim and its standing in a word, which stay on one line.
+  // The standing of a claim in a word, above how many of its statements speak for and against it.
   function standing(claim) {
-    return [claim.id, board.standings[claim.standing].row].filter(Boolean).join(" · ").replaceAll(" ", "\u00a0");
+    return make("span", { class: "standing" }, make("span", {}, board.standings[claim.standing].row), balance(claim.sides));
   }
 
   function row(claim) {
@@ -270,8 +270,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
       return mark;
     }));
     squares.querySelector(".outside")?.before(make("b"));
-    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, " ", make("small", {}, [standing(claim), claim.note].filter(Boolean).join(" · "))),
-      make("span", { class: "parts" }, squares, balance(claim.sides)), strip(typical), memory.state.by === "hours" && soonest(claim) ? price(typical) : columns(typical));
+    line.append(make("span", { class: "caret", "aria-hidden": "true" }, "▶"), make("span", { class: "n" }, claim.title, " ", make("small", {}, [claim.id, claim.note].filter(Boolean).join(" · "))),
+      make("span", { class: "parts" }, squares, standing(claim)), strip(typical), memory.state.by === "hours" && soonest(claim) ? price(typical) : columns(typical));
     line.onclick = () => {
       const before = line.getBoundingClientRect().top;
       memory.beside = null;

@@ -38,26 +38,9 @@ as wide, and with words that take all its width."""
 _CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
 
 
-def repeated(facts: Facts) -> Mapping[str, tuple[str, str]]:
-    """Variant in whose row on Home a step of new seeds is told first -> the two sides of that step."""
-    sides = _sides()
-    rows = {name: sides[name][0] for name in STEPS} | {WIDER_WORDS: sides[WIDER_WORDS][1]}
-    return {row: sides[name] for name, row in rows.items() if name in facts and facts[name].effect is not None}
-
-
-def undecided_variants(facts: Facts) -> frozenset[str]:
-    """The variants whose difference from adding the frozen rules leave open."""
-    return frozenset(
-        contest.variant
-        for name, (contest, _) in encoder_contests().items()
-        if contest.baseline == "bert_a" and contest.kind == "final_loss" and name in facts
-        and facts[name].verdict == OPEN
-    )  # fmt: skip
-
-
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """One contrast in a sentence about a variant. It stands in the row of that variant on Home, elsewhere in a list."""
+    """One contrast in a sentence about a variant, which stands in a list, on Home below the row of that variant."""
 
     variant: str
     sentence: str
