@@ -20,9 +20,9 @@ from analysis.narrative.front_page import (
     Bar,
     Card,
     FrontPage,
+    LastChange,
     Separated,
     SimilarityCurve,
-    LastChange,
     WayOfTelling,
 )
 from analysis.narrative.reading.length import minutes
