@@ -218,19 +218,13 @@ def _decided(heading: Heading) -> str:
 
 
 def _more(heading: Heading, quoted: Set[str]) -> str:
-    """The statements of a claim that falls on which the first page rests, and the number of those that take no side."""
+    """The statements of a claim that falls on which the first page rests."""
     (decides,) = [part for part in heading.parts if part.decides]
-    said = []
     standing = [part.id for part in heading.parts if part.id in quoted and bearing(part) == FOR]
     if standing and bearing(decides) == AGAINST:
-        verb, says = ("stands", "says") if len(standing) == 1 else ("stand", "say")
-        said.append(f"The first page rests on {join_names(standing)}, which {verb} and {says} less.")
-    aside = sum(bool(part.aside) for part in heading.parts)
-    if aside and (sides := _sides(heading.parts)):
-        said.append(
-            f"{plural(aside, 'statement')} of it take{'s' if aside == 1 else ''} no side; {sides} counts the others."
-        )
-    return " ".join(said)
+        verb, says = ("holds", "claims") if len(standing) == 1 else ("hold", "claim")
+        return f"The first page rests on {join_names(standing)}, which {verb}, and {says} less."
+    return ""
 
 
 def standings() -> str:

@@ -90,13 +90,13 @@ class Unit:
 
 UNITS: dict[str, Unit] = {
     "nats per predicted token": Unit(_signed, "nats of final loss", "nats of loss"),
-    "times the baseline's steps": Unit(_times, "the steps of the baseline", "the steps"),
+    "times the baseline's steps": Unit(_percent, "of the steps of the baseline", "of the steps"),
     "points of the average": Unit(_signed, "points of the average"),
     "share of what positions are worth": Unit(_percent, "of positions' worth missed", "not recovered"),
     "points of exchanged words": Unit(_signed, "points of exchanged words"),
     "points of CoLA": Unit(_signed, "points of CoLA missed", "points of CoLA"),
     "points of STS-B": Unit(_signed, "points of STS-B missed", "points of STS-B"),
-    "times the baseline's tokens": Unit(_times, "the tokens of the baseline", "the tokens"),
+    "times the baseline's tokens": Unit(_percent, "of the tokens of the baseline", "of the tokens"),
     "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),
     "share of the parameters": Unit(_percent, "of the parameters", "more parameters"),
     "share of a layer's products with its matrices": Unit(_percent, "of a layer's arithmetic", "more arithmetic"),

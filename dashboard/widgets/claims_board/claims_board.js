@@ -315,6 +315,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       button.setAttribute("aria-pressed", String(memory.state[button.dataset.field] === button.dataset.value));
     $(".tally").classList.toggle("chosen", Boolean(word));
     $(".document").value = source;
+    $(".shows").textContent = memory.state.by === "hours" ? "hours of one core" : "value (bar: 95 % interval), unit, on how many";
     const rows = document.createDocumentFragment();
     let count = 0;
     for (const group of groups()) {
@@ -325,7 +326,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
       const priced = statements.filter((one) => one.hours !== null && matches(one)).length;
       const among = visible.length < group.claims.length ? `${visible.length} of ${group.claims.length}` : visible.length;
-      const counted = memory.state.by === "hours" ? `the quickest of ${visible.length} claims, of ${priced} open ones with a known cost`
+      const counted = memory.state.by === "hours" ? `${priced} open statements; shown: the quickest of each of ${visible.length} claims`
         : `${memory.state.by === "verdict" ? `${among} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
