@@ -72,6 +72,8 @@ def reading_plane(params: PlaneParameters) -> Figure:
     text = (
         f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums: {collisions}."
     )
+    alone = int((pairs == 1).sum())
+    read = f"The parts of {alone} sums can be read back here" if shared else "The parts of every sum can be read back"
     return Figure(
         title=f"Eight words plus eight positions, {degrees}° apart",
         finding=f"At {degrees}°, {len(frame)} pairs have only {len(distinct)} different sums"
@@ -79,8 +81,9 @@ def reading_plane(params: PlaneParameters) -> Figure:
         else f"At {degrees}°, all {len(frame)} sums differ; the two closest are {closest(degrees):.2f} steps apart",
         frame=lambda: frame,
         caption=(
-            f"{text} Rings show where the sums lie at 90°. Below: how far apart the two closest sums are, at every "
-            f"angle. Words are 1 to {STEPS} steps along one axis, positions 1 to "
+            f"{read}{'.' if shared else '; drag the angle to 0° to lose them.'} {text} Rings show where the sums lie "
+            f"at 90°. Below: how far apart the two closest sums are, at every angle. "
+            f"Words are 1 to {STEPS} steps along one axis, positions 1 to "
             f"{STEPS} steps along the other. Exact: nothing is sampled."
         ),
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
@@ -198,8 +201,8 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     rings = alt.Chart(apart).mark_point(size=marks.DOT, strokeWidth=1, color=theme.colour(SOFT), opacity=0.4)
     return marks.panel(
         rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310, title="The sums",
-        below=["dark dot: one pair, its parts are known; ring: where it lies at 90°",
-               "green: several pairs share one sum, their parts are lost"],
+        below=["dot: the sum of a pair; ring: where it lies at 90°",
+               *["green, large: several pairs share one sum, their parts are lost"] * bool((sums.pairs > 1).any())],
     )  # fmt: skip
 
 

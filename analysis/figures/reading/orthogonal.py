@@ -10,8 +10,8 @@ from numpy import ndarray
 from scipy.special import betainc, gammaln
 
 from analysis.core import default_model
-from analysis.core.colours import SOFT, TERMS
-from analysis.core.formatting import percent
+from analysis.core.colours import SOFT
+from analysis.core.formatting import join_names, percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -57,17 +57,18 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
         f"In {dim} dimensions the mean absolute cosine is {mean_abs_cosine(dim):.3f}, and {percent(near(dim), 1)} "
         f"of all pairs are within 6° of a right angle (cosine within ±{TOLERANCE:g})."
     )
-    near_all = f"In {dim} dimensions {percent(near(dim))} of random pairs are nearly at right angles, within 6°"
-    beside = "" if dim == COMPARED else f"; in {COMPARED} dimensions, {percent(near(COMPARED))}"
+    random = [f"{percent(near(dim))} of random pairs in {dim} dimensions"]
+    random += [] if dim == COMPARED else [f"{percent(near(COMPARED))} in {COMPARED}"]
+    measured = f"; of the model's words and positions, {percent(_near_in_model(trained))}" if len(trained) else ""
     return Figure(
         title=f"Two random vectors in {dim} dimensions",
-        finding=f"{near_all}{beside}",
+        finding=f"Within 6° of a right angle: {join_names(random)}{measured}",
         frame=lambda: frame,
         caption=(
             f"{text} Share of all pairs of random directions, by their cosine, in bins of {2 / BINS:g}. Shaded: "
-            f"a cosine within ±{TOLERANCE:g}. Dark line: the same in {COMPARED} dimensions, the width of "
+            f"a cosine within ±{TOLERANCE:g}. Grey line: the same in {COMPARED} dimensions, the width of "
             f"{default_model.NAME}. Exact: nothing is sampled. "
-            + (f"Orange line: the words and positions of {default_model.NAME}, measured." if len(trained) else "")
+            + (f"Bold line: the words and positions of {default_model.NAME}, measured." if len(trained) else "")
         ),
         alt=f"Bars of a distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
@@ -94,6 +95,11 @@ def _trained() -> pd.DataFrame:
     return rows.assign(low=rows.along - 1 / BINS)
 
 
+def _near_in_model(trained: pd.DataFrame) -> float:
+    """The share of the model's pairs within the band around a right angle."""
+    return float(trained[(trained.low + 1 / BINS).abs() < TOLERANCE].share.sum())
+
+
 def _shares(dim: int) -> pd.DataFrame:
     """The share of all pairs in each bin of the cosine."""
     edges = np.linspace(-1, 1, BINS + 1)
@@ -105,7 +111,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
 
     trained: a real model's words and positions.
     """
-    soft, hue = theme.colour(SOFT), theme.colour(TERMS["position"])
+    soft, hue = theme.colour(SOFT), theme.ink
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
     top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
     bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
@@ -120,9 +126,9 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     band = band.encode(x=bars.encoding.x, x2=alt.X2("high:Q"))
     outlines = [
         alt.Chart(rows)
-        .mark_line(color=colour, strokeWidth=marks.LINE, interpolate="step-after")
+        .mark_line(color=colour, strokeWidth=width, interpolate="step-after")
         .encode(x=bars.encoding.x, y=bars.encoding.y)
-        for rows, colour in ((compared, soft), (trained, hue))
+        for rows, colour, width in ((compared, soft, marks.LINE), (trained, hue, 1.5 * marks.LINE))
         if len(rows)
     ]
     # Each name stands beside the flank of its outline, at half its height: the chosen one's left, the others' right.
@@ -139,8 +145,8 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
         _flank(compared, f"random,\n{COMPARED} dimensions:\n{percent(near(COMPARED))}", soft),
     ]
     if len(trained):
-        inside = float(trained[(trained.low + 1 / BINS).abs() < TOLERANCE].share.sum())
-        named.append(_flank(trained, f"{default_model.NAME},\nmeasured: {percent(inside)}", hue, part=0.7))
+        share = percent(_near_in_model(trained))
+        named.append(_flank(trained, f"{default_model.NAME},\nmeasured: {share}", hue, part=0.7))
     if dimensions != COMPARED:
         named.append(own)
     names = panels.names_at(pd.concat(named), bars.encoding.x, bars.encoding.y, theme)

@@ -140,7 +140,7 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
     names = pd.DataFrame(
         [
             {"x": 0, "y": width, "name": "added"},
-            {"x": left, "y": wider, "name": f"concatenated: + {more}"},
+            {"x": left, "y": wider, "name": f"concatenated: +{more}"},
             {"x": width / 2, "y": width / 2, "name": f"{width} × {width}"},
             {"x": left + width / 2, "y": extra + width / 2, "name": f"{wider} × {wider}"},
         ]

@@ -54,9 +54,9 @@ register(
         name="objection",
         title="Can a meaning and a place be added?",
         text=(
-            "The question behind this project makes a physicist's objection: 2 metres and 3 kilograms cannot be added; "
-            "they form a pair. So a word and its place should form a pair too: they should be **concatenated**, not "
-            "**added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
+            "The question that began this project objects as a physicist would: 2 metres and 3 kilograms cannot be "
+            "added; they form a pair. So a word and its place should form a pair too: they should be **concatenated**, "
+            "not **added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
             "(0, 3). What loses information is not adding but **sharing an axis**. Drag the angle between the two axes "
             "down to 0° and back: at any angle but 0°, however small, every pair has a sum of its own. The angle only "
             "decides how far apart the two closest sums lie."

@@ -42,7 +42,7 @@ register(
             "positions may lie in separate directions without anybody arranging it. The first half of this is a fact "
             "of geometry: add dimensions and watch the angles gather around 90° (a cosine of 0). The second half, that "
             "trained words and positions do the same, does not follow from it and has to be measured: the box gives "
-            "their angles, and the next step cuts them apart."
+            "their cosines, and the next step cuts them apart."
         ),
         documents=("002", "003"),
         claims=("C05", "C06", "C11"),

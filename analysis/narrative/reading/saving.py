@@ -6,12 +6,6 @@ from analysis.figures.reading.saving import EXTRA
 from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
-MATCHED = (
-    "On the page Experiments, encoders with narrower words have wider feed-forward layers instead, to be of one size; "
-    "those encoders therefore do more arithmetic."
-)
-"""The reason why another page counts more arithmetic for narrower words."""
-
 
 def says(values: Values) -> str:
     """The sentence of the answer on costs, with that on our own encoders. Raises NoResults where it is not stored."""
@@ -19,7 +13,7 @@ def says(values: Values) -> str:
     if step is None:
         raise NoResults("No costs are stored yet. Run: python -m analysis measure costs --help")
     # The parameters of the real model stand in the picture.
-    return sentences(step.sentence, *step.further.splitlines()[1:], MATCHED)
+    return sentences(step.sentence, *step.further.splitlines()[1:])
 
 
 register(
