@@ -289,7 +289,7 @@ def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
     table = ways_table(ways, terms)
     remarks = "".join(f"<li>{terms.explain(unbroken(remark))}</li>" for way in ways for remark in way.remarks)
     said = f"<details><summary>The same in sentences</summary><ul>{remarks}</ul></details>" if remarks else ""
-    return f"{table}{said}{more}"
+    return f"{table}{more}{said}"
 
 
 def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:

@@ -20,6 +20,23 @@ def test_the_committed_file_says_what_the_store_says() -> None:
     assert kept == cards.front_page(), "the answer has changed: run python -m analysis answer --keep"
 
 
+@pytest.mark.usefixtures("store")
+def test_the_change_of_a_row_is_the_difference_from_the_row_that_it_is_indented_under() -> None:
+    before: list[front_page.WayOfTelling] = []
+    judged = 0
+    for way in cards.front_page().ways:
+        before = before[: way.changes]
+        if way.single is not None:
+            difference = way.difference - before[-1].difference
+            assert way.single.difference == pytest.approx(difference, abs=0.05), "its seeds may be others"
+            judged += way.single.standing != "open"
+            size = way.single.difference
+            held = {"lower": size < -0.05, "higher": size > 0.05, "same": abs(size) < 0.05}
+            assert held.get(way.single.standing, True)
+        before.append(way)
+    assert judged > 5
+
+
 def test_what_was_written_is_read_back_until_the_results_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
