@@ -180,7 +180,7 @@ def gap(params: ComparedParameters) -> Figure:
             "same; hollow: not decided, for the reason beside the row."
             if margin
             else "",
-            f"Triangles at the edge lie beyond the axis: {join_names(_far(far, margin))}." if len(far) else "",
+            f"Below, on a wider scale: {join_names(_far(far, margin))}." if len(far) else "",
             _counts_of_the_rest(table),
             _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
@@ -321,31 +321,56 @@ def _draw(
 ) -> list[Chart]:
     """The difference of each variant to the baseline: seeds, their mean with its interval, and beside it the loss.
 
-    A triangle at the edge stands for a difference beyond the axis.
+    Differences beyond the axis stand below it, on one of their own.
     """
-    far = table.gap > domain[1]
-    order = table.title.tolist()
-    labels = marks.wrapped_labels(order, LETTERS)
     base = table.variant[table.title == baseline]
     by_seed = runs[runs.variant.isin(base)].set_index("seed").value
     seeds = runs.assign(
         title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))),
         gap=runs.value - runs.seed.map(by_seed.to_dict()),
-        label=lambda rows: rows.title.map(labels),
     )
-    seeds = seeds[seeds.label.notna() & ~seeds.variant.isin(base) & seeds.gap.between(*domain)]
-    x = marks.number(
-        alt.X, "gap", f"nats, variant minus {baseline}; left is a lower loss", domain=domain, nice=False, padding=8,
-        ticks=5,
-    )  # fmt: skip
-    y = marks.labelled_rows([labels[name] for name in order], grid=True)
+    seeds = seeds[seeds.title.notna() & seeds.gap.notna() & ~seeds.variant.isin(base)]
     shown = table.assign(
         written=[_difference(row, needed, margin) for row in frames.rows(table)],
         told_apart=table.outcome.isin((LOWER, HIGHER, SAME)),
-        label=table.title.map(labels),
         way=ways(table.variant),
     )
-    color = way_hues(shown.way, theme)
+    far = table.gap > domain[1]
+    read = [
+        f"lines: 95 % intervals; grey: ±{margin:g} nats; hollow: not decided"
+        if margin
+        else "lines: 95 % intervals; hollow: not decided"
+    ]
+    parts = [(shown[~far], domain, f"Difference from {baseline}", read)]
+    if far.any():
+        parts.append((shown[far], _axis_range(table[far]), "Differences beyond that axis, on a wider scale", []))
+    x_title = f"nats, variant minus {baseline}; left is a lower loss"
+    colours = way_hues(shown.way, theme), way_hues(shown.way, theme, None)
+    return [
+        _panel(rows, seeds, ends, margin, theme, x_title, color, heading, below)
+        for color, (rows, ends, heading, below) in zip(colours, parts, strict=False)
+    ]
+
+
+def _panel(
+    shown: pd.DataFrame,
+    seeds: pd.DataFrame,
+    domain: tuple[float, float],
+    margin: float,
+    theme: Theme,
+    axis: str,
+    color: alt.Color,
+    heading: str,
+    below: list[str],
+) -> Chart:
+    """Rows of differences on one axis; a triangle at its edge: the interval goes on."""
+    order = shown.title.tolist()
+    labels = marks.wrapped_labels(order, LETTERS)
+    shown = shown.assign(label=shown.title.map(labels))
+    seeds = seeds.assign(label=seeds.title.map(labels))
+    seeds = seeds[seeds.label.notna() & seeds.gap.between(*domain)]
+    x = marks.number(alt.X, "gap", axis, domain=domain, nice=False, padding=8, ticks=5)
+    y = marks.labelled_rows([labels[name] for name in order], grid=True)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
@@ -361,7 +386,7 @@ def _draw(
     columns = [
         "title", "label", "mean", "gap", "low", "high", "p", "p_holm", "detectable", "told_apart", "seeds", "way",
     ]  # fmt: skip
-    layers += significant_or_hollow(shown.loc[~far, columns], x, y, theme, tooltip, color=color)
+    layers += significant_or_hollow(shown[columns], x, y, theme, tooltip, color=color)
     zero = shown.loc[shown.outcome == BASELINE, columns].assign(gap=0.0)
     if len(zero):
         layers += marks.row_plot(
@@ -375,31 +400,22 @@ def _draw(
             color=color,
             tooltip=(VARIANT,),
         )
-    # A small triangle at the edge: the end of the interval lies beyond the axis. A large one: the difference does.
-    below, beyond = ~far & (shown.low < domain[0]), ~far & (shown.high > domain[1])
-    for low, high, size in ((None, far, marks.LARGE_DOT), (below, beyond, marks.SEED)):
-        layers += edge_triangles(
-            shown[columns], low, high, domain, x=x, y=y, theme=theme, color=color, size=size, tooltip=tooltip
-        )
+    layers += edge_triangles(
+        shown[columns], shown.low < domain[0], shown.high > domain[1], domain, x=x, y=y, theme=theme, color=color,
+        size=marks.SEED, tooltip=tooltip,
+    )  # fmt: skip
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
-    return [
-        marks.panel(
-            *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=f"Difference from {baseline}",
-            below=[
-                f"lines: 95 % intervals; grey band: ±{margin:g} nats; hollow: not decided",
-                "at the right: the difference, its verdict, the loss",
-                *(["triangle at the edge: beyond the axis"] if far.any() else []),
-            ],
-        )
-    ]  # fmt: skip
+    return marks.panel(
+        *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=heading, below=below
+    )  # fmt: skip
 
 
 def _difference(row: Any, needed: int, margin: float) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
-        return f"{row.note}\n{row.mean:.2f}"
+        return f"{row.note}\nloss {row.mean:.2f}"
     seeds = f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else plural(row.n, "seed")
-    return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\n{row.mean:.2f}, {seeds}"
+    return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\nloss {row.mean:.2f}, {seeds}"
 
 
 def _verdict(row: Any, margin: float) -> str:
