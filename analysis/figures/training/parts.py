@@ -11,7 +11,7 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, plural, signed, span
+from analysis.core.formatting import plural, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -106,8 +106,9 @@ def parts(params: TrainingParameters) -> Figure:
         finding=_finding(table),
         frame=lambda: table,
         caption=(
-            f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} on "
-            f"{trainings.sample}; below 0 is better. Diamonds: means over the seeds that all variants of one path "
+            f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} "
+            f"({trainings.conditions()}); below 0 is better, hollow is open. "
+            f"Measured on {trainings.sample}. Diamonds: means over the seeds that all variants of one path "
             "share "
             f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals. Filled: "
             "significantly different from 0 after Holm's correction over the changes. Each change is measured on top "
@@ -120,7 +121,7 @@ def parts(params: TrainingParameters) -> Figure:
         citation_keys=("ke2021tupe",),
         sentences=tuple(sentences),
         draw=lambda theme: _draw(table, list(dict.fromkeys(table.way)), theme),
-        columns=2,
+        columns=min(2, table.way.nunique()),
     )
 
 
@@ -192,10 +193,14 @@ def _finding(table: pd.DataFrame) -> str:
     """A sentence on the total change in loss, and on the single changes that are resolved."""
     parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
     resolved = parts[parts.told_apart].drop_duplicates(["before", "after"])
-    each = [f"“{row.change}” ({signed(row.gap)})" for row in frames.rows(resolved)]
-    return (
-        f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (open)'}; "
-        f"{f'resolved: {join_names(each)}' if each else 'no single change is resolved'}"
+    resolved = resolved.reindex(resolved.gap.abs().sort_values(ascending=False).index)
+    largest = [f"“{row.change}” ({signed(row.gap)})" for row in frames.rows(resolved.head(1))]
+    single = len(parts.drop_duplicates(["before", "after"]))
+    return f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (open)'}; " + (
+        f"{len(resolved)} of {plural(single, 'single change')} {'is' if len(resolved) == 1 else 'are'} resolved, "
+        f"{'' if len(resolved) == 1 else 'most of all '}{largest[0]}"
+        if largest
+        else "no single change is resolved"
     )
 
 
@@ -205,15 +210,16 @@ def _draw(table: pd.DataFrame, ways: list[str], theme: Theme) -> list[Chart]:
     x = marks.number(
         alt.X, "gap", "change in final loss (nats)", domain=(min(values), max(values)), nice=True, padding=8, ticks=5
     )
+    wrapped = {way: list(marks.wrapped_labels(table.change[table.way == way].tolist()).values()) for way in ways}
+    # Rows of one height: those of the two panels stand level.
+    height = marks.row_height([label for labels in wrapped.values() for label in labels])
+    width = marks.HALF if len(ways) > 1 else marks.WIDE
     panels = []
-    for way in ways:
+    for way, labels in wrapped.items():
         rows = table[table.way == way].drop(columns=["way", "note"])
-        labels = list(marks.wrapped_labels(rows.change.tolist()).values())
         rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
         layers = differences(rows, x, marks.labelled_rows(labels, grid=True), theme, TIPS)
-        panels.append(
-            marks.panel(*layers, theme=theme, width=marks.HALF, height=len(rows) * marks.row_height(labels), title=way)
-        )
+        panels.append(marks.panel(*layers, theme=theme, width=width, height=len(rows) * height, title=way))
     return panels
 
 

@@ -134,7 +134,8 @@ def plateau(params: TrainingParameters) -> Figure:
             "evaluations is interpolated.",
             whole_evaluations(trainings.preset),
             "Small dots are seeds, diamonds the mean with its 95 % interval (Student's t).",
-            "Triangles: seeds that had not left when their training ended, of which there is no mean; "
+            "Triangles: seeds that had not left when their training ended, of which there is no mean (a small one: the "
+            "interval goes on); "
             f"{named(orderless)} never does, since it sets the level.",
             trainings.description(others),
         ),
@@ -206,33 +207,26 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
         (VARIANT, ("written", "steps"), *marks.interval_tips(",.0f")),
         way_hues(shown.way, theme),
     )
-    triangles = edge_triangles(
+    layers += edge_triangles(
         shown, None, ~shown.censored & (shown.high > 1.05 * end), (start, 1.05 * end),
         x=x, y=y, theme=theme, color=way_hues(shown.way, theme), size=2 * marks.SEED, tooltip=(VARIANT,),
     )  # fmt: skip
-    layers += triangles
     return [
         marks.panel(
             *layers,
             theme=theme,
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
-            title=marks.wrap_lines(
-                f"Left once the loss is {PLATEAU_MARGIN:g} nats below {exits.level:.2f}, where the curve of "
-                f"{named(orderless)} ends",
-                48,
-            ),
+            title=f"Steps until the loss is {PLATEAU_MARGIN:g} nats below that of {title(orderless)}",
             below=marks.wrap_lines(
                 "; ".join(
                     [
-                        "bar: 95 % interval",
-                        *([f"dashed: the mean of {named(baseline)}"] if len(base) else []),
+                        "lines: 95 % intervals",
+                        *([f"dashed: {named(baseline)}"] if len(base) else []),
                         *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
-                        "triangle: had not left when the training ended"
-                        + (", or small: the interval goes on" if triangles else ""),
                     ]
                 ),
-                64,
+                66,
             ),
         )
     ]
