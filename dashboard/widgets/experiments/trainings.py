@@ -1,6 +1,7 @@
 """The tabs Curves to Costs of Experiments: several variants at once, with all settings that a link may name."""
 
 from contextlib import suppress
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -92,7 +93,7 @@ FOLDED = {
     "experiments_contrasts_others": "Contrasts that are not run yet",
 }
 """Figure -> the title of its folded sentences, where they are no numbers."""
-ELSEWHERE = ("settings", "costs")
+ELSEWHERE = ("settings", "costs", "parts")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
@@ -136,14 +137,20 @@ def draw(pickers: Pickers) -> None:
         if name in ONLY_WHERE_STORED and not _is_stored(name, values):
             continue
         if name not in SECOND or not drawn:
-            drawn.append(_show_figure(name, values, set(trainings.preset)))
+            judged = part not in UNJUDGED and not drawn
+            drawn.append(_show_figure(name, values, set(trainings.preset), judged=judged))
             continue
         fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
-    with above:
-        _say_what_is_shown(values, [found for found in drawn if found], judged=part not in UNJUDGED)
+    shown = next((found["preset"] for found in drawn if found), values["preset"])
+    if shown != values["preset"]:
+        above.info(
+            f"Not measured with recipe {escape_markdown(str(values['preset']))}; these numbers are of recipe "
+            f"{escape_markdown(str(shown))}.",
+            icon=":material/swap_horiz:",
+        )
     if part == "contrasts":
         query = query_parameters(PAGE, {"part": "parts", "preset": EXPLORATORY})
         st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
@@ -179,7 +186,8 @@ def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
         )
     name = next(name for name in PARTS[part][1] if name not in ONLY_WHERE_STORED)
     offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]
-    offered.sort(key=lambda preset: preset not in judged_presets())
+    first = (EXPLORATORY,) if part == "parts" else judged_presets()
+    offered.sort(key=lambda preset: preset not in first)
     shown = chosen if chosen in offered or not offered else offered[0]
     if len(offered) > 1:
         key = f"{PAGE}.preset_of_{part}"
@@ -273,25 +281,13 @@ def _pick_variants(pickers: Pickers, runs: pd.DataFrame, named: set[str]) -> Non
     )
 
 
-def _say_what_is_shown(values: dict[str, Value], drawn: list[dict[str, Value]], *, judged: bool) -> None:
-    """Names the preset of the figures where it is not the chosen one, and the verdict on the recipe that is drawn.
-
-    drawn: the values of each figure that there is. judged: whether the figures are of one recipe, which is judged.
-    """
-    shown = drawn[0] if drawn else values
-    if shown["preset"] != values["preset"]:
-        st.info(
-            f"Not measured with preset {escape_markdown(str(values['preset']))}; these numbers are of preset "
-            f"{escape_markdown(str(shown['preset']))}.",
-            icon=":material/swap_horiz:",
-        )
-    result = verdict_of(shown) if judged else None
-    if result:
+def _say_whether_comparable(values: dict[str, Value]) -> None:
+    """The verdict on the recipe that a figure shows, with its reasons behind a press; nothing where there is none."""
+    if result := verdict_of(values):
         colour, icon = ("green", "check_circle") if result.holds else ("orange", "warning")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.badge(result.word, color=colour, icon=f":material/{icon}:")
-            with st.popover("Why", icon=":material/help:", key=f"{PAGE}.verdict"):
-                st.markdown(escape_markdown(result.sentence))
+        label = f":{colour}[{result.word}]"
+        with st.popover(label, icon=f":material/{icon}:", type="tertiary", wrap=True, key=f"{PAGE}.verdict"):
+            st.markdown(escape_markdown(result.sentence))
 
 
 def _show_numbers_on_a_phone(rows: pd.DataFrame, noun: str) -> None:
@@ -339,8 +335,13 @@ def _figure(name: str, values: dict[str, Value], presets: set[str]) -> tuple[Fig
         raise missing
 
 
-def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict[str, Value] | None:
-    """One figure, its sentences folded under it, or a sentence that says why there is none. Returns its values."""
+def _show_figure(
+    name: str, values: dict[str, Value], presets: set[str], *, judged: bool = False
+) -> dict[str, Value] | None:
+    """One figure, its sentences folded under it, or a sentence that says why there is none. Returns its values.
+
+    judged: whether the verdict on its recipe stands beside its caption.
+    """
     with show.reporting_problems():
         try:
             figure, figure_values = _figure(name, values, presets)
@@ -349,7 +350,8 @@ def _show_figure(name: str, values: dict[str, Value], presets: set[str]) -> dict
             with st.expander("How to measure it"):
                 st.markdown(escape_markdown(str(missing)))
             return None
-        show.show(figure, PAGE, figure_values)
+        verdict = partial(_say_whether_comparable, figure_values) if judged else None
+        show.show(figure, PAGE, figure_values, beside_caption=verdict)
         show.sentences(figure, PAGE, FOLDED.get(name, show.IN_SENTENCES))
         preset = str(figure_values["preset"])
         if name == "training_loss_and_cost" and figure_values["cost"] == "arithmetic":

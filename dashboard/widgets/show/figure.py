@@ -26,6 +26,7 @@ def show(
     *,
     why_not: str = "",
     under_heading: Callable[[], None] | None = None,
+    beside_caption: Callable[[], None] | None = None,
     flipbook: Callable[[], None] | None = None,
     board: Callable[[], None] | None = None,
     on_cell: Callable[..., None] | None = None,
@@ -33,7 +34,8 @@ def show(
 ) -> None:
     """One figure with its menu, which holds its method, data, exports, sources and link.
 
-    why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption.
+    why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption;
+    beside_caption: at the right of the caption.
     flipbook: draws heading and panels, where a slider changes them in the browser. board: draws in place of the panels,
     under the figure's own heading; the page's table of contents leaves such a figure out.
     on_cell: called with the values of the columns `cell` when a cell of a map, or a dot, is pressed, before the page
@@ -53,7 +55,11 @@ def show(
         menu.menu(figure, page, link, method)
     if under_heading is not None:
         under_heading()
-    st.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    caption, beside = st.columns([3, 1]) if beside_caption is not None else (st.container(), st.container())
+    caption.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    if beside_caption is not None:
+        with beside:
+            beside_caption()
     if board is not None:
         board()
     elif flipbook is None:
