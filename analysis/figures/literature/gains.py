@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.core.errors import StoreError
-from analysis.core.formatting import capitalised, join_names, plural, signed, uncapitalised
+from analysis.core.formatting import join_names, plural, signed, uncapitalised
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
@@ -30,9 +30,13 @@ FIRST, OTHERS = (CONCATENATED, UNTIED), (REMOVED, NO_POSITION, NO_POSITION_BLEU)
 
 
 LABEL_WIDTH = 26
+LINE_LETTERS = 70
+"""Letters in a line above a panel."""
+LEFT_ROOM = 0.09
+"""The share of the axis that a number left of its mark needs."""
 ROW = 34
 """Pixels of a row: its columns stand above its mean."""
-ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA (in brackets)"
+ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA"
 COLUMN_OFFSET, MEAN_OFFSET = -11, 0
 """Pixels from the middle of a row at which columns and means stand."""
 
@@ -266,7 +270,7 @@ def _figure(
         frame=lambda: rows.drop(columns=["tip", "metric"]),
         caption=(
             f"{len(means)} comparisons from {len(papers)} papers, each with the baseline of its own table; right of "
-            f"zero is better.{notes} {capitalised(_spreads(rows))}, so no significance is claimed."
+            f"zero is better; {_spreads(rows)}, so none is shown to be significant.{notes}"
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "
@@ -446,18 +450,29 @@ def _panel(
             ),
         )  # fmt: skip
     kinds = list(dict.fromkeys(diamonds.which))
-    key = marks.legend(place="top") if len(kinds) > 1 else None
     for shorter, drawn in diamonds.groupby("shorter"):
         layers += marks.row_plot(
             drawn, x=x, y=y, theme=theme, ends=None, shape="diamond", size=marks.LARGE_DOT, below=MEAN_OFFSET,
-            color=marks.series("which", kinds, theme, key), filled=not shorter,
+            color=marks.series("which", kinds, theme), filled=not shorter,
             tooltip=("comparison", ("which", "mean of"), ("written", unit)),
         )  # fmt: skip
-    written = diamonds.groupby("label", sort=False, as_index=False).agg(written=("written", "\n".join))
-    layers.append(marks.texts_beside(written, y, theme))
-    reading = "diamonds: the mean of the columns; dots: single columns" if multiple else "one column each"
-    hollow = "hollow: trained shorter than adding" if means.shorter.any() else ""
-    below = marks.wrap_lines("; ".join(filter(None, ("" if key else reading, hollow, _spreads(rows)))), 60)
+    written = diamonds.groupby("label", sort=False, as_index=False).agg(
+        written=("written", " ".join), gain=("gain", "max"), lowest=("gain", "min")
+    )
+    # On the side of its mark that is away from zero, where the axis has room for it.
+    low, high = extents[unit]
+    left = (written.gain < 0) & (written.lowest - low > LEFT_ROOM * (high - low))
+    written = written.assign(left=left, gain=written.gain.where(~left, written.lowest))
+    layers += marks.values_beside(alt.Chart(written).encode(y=y), theme, "left", x)
+    reading = (
+        "black: mean of all columns; green, in brackets: mean without CoLA"
+        if len(kinds) > 1
+        else "diamonds: mean of the columns; dots: columns"
+        if multiple
+        else "one column each"
+    )
+    hollow = "hollow: shorter training" if means.shorter.any() and len(kinds) == 1 else ""
+    below = marks.wrap_lines("; ".join(filter(None, (reading, hollow))), LINE_LETTERS)
     return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 
