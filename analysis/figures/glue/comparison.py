@@ -41,7 +41,7 @@ MOST_NAMED = 2
 LONGEST = 175
 """Letters of the longest heading."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
-COLOURS_IN_WORDS = ("Dark circle", "Square", "Grey")
+COLOURS_IN_WORDS = ("Teal", "Square", "Grey")
 """Words for what is different, equivalent and open, in a map and in panels of dots."""
 
 
@@ -103,13 +103,14 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
     meaning = (MEANS if name == "glue_difference" else VALUES)[study.protocol]
     parts = [
         {
-            "average": f"Mean score over {len(tasks)} GLUE tasks on the dev sets, and its difference from "
-            f"{name_of(study)}'s; dots right of the line score higher.",
-            "difference": f"Score on each task minus {name_of(study)}'s, in points"
-            + (" (±: half of the 95 % interval)." if len(study.results.variants) <= heat.FEW else ".")
-            + f" *: different; =: equal within {study.margin:g}, by the 90 % interval; grey: open, once corrected for "
-            f"how many are compared; {heat.HOLM}: open only after that correction.",
-            "scores": "Score on each task's dev set, in points; higher is better.",
+            "average": f"Mean score over {len(tasks)} GLUE tasks, and its difference from that of "
+            f"{quote(name_of(study))}, from {span(cells.seeds)} {seed_kind(study)}; bars: 95 % intervals, thin ones "
+            "over dev examples.",
+            "difference": f"Score on each task minus that of {quote(name_of(study))}, in points, "
+            + ("± half of its 95 % interval, " if len(study.results.variants) <= heat.FEW else "")
+            + f"from {span(cells.seeds)} {seed_kind(study)}.",
+            "scores": "Score on each task's dev set, in points; higher is better; "
+            f"{span(cells.seeds)} {seed_kind(study)}.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
         f"{len(study.results.variants)} variants, {span(cells.seeds)} {seed_kind(study)}, "

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.core.formatting import fixed, signed, span
+from analysis.core.formatting import fixed, signed
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero
@@ -33,6 +33,8 @@ REMARKS = ("not learnt", "not GLUE")
 """Remarks that stand beside a task's name; the caption says which were trained on a part of their data."""
 KEY = 32
 """Letters in a line of the legend, which begins beside the names of variants: as many as a phone has room for."""
+KEY_LETTERS = 66
+"""Letters in a line of the key of signs above the cells."""
 MAJORITY = "Majority class"
 FRAMED = 0.1
 """The share of the scale's end below which a cell is so pale that it has a frame."""
@@ -116,22 +118,17 @@ def _correlations(rows: pd.DataFrame) -> list[str]:
     return ["; ".join(named)] if named else []
 
 
-def _signs(cells: pd.DataFrame) -> list[str]:
-    """A line on the signs in the cells; none where there are none."""
-    signs = {"*": "* different", "=": "= equal", "open": "grey: open", HOLM: f"{HOLM}: by its correction alone"}
+def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
+    """The signs in the cells in words; nothing where there are none. margin: within which scores are equal."""
+    signs = {
+        "*": "* different",
+        "=": f"= equal within {margin:g} point{'' if margin == 1 else 's'}",
+        "open": "grey: open",
+        HOLM: f"{HOLM}: open only once corrected for how many are compared",
+    }
     drawn = " ".join(cells.text).replace("\n", " ").replace(",", " ").split()
     found = [words for sign, words in signs.items() if sign in drawn]
-    return ["; ".join(found)] if found else []
-
-
-def _seeds(rows: pd.DataFrame) -> list[str]:
-    """A line on the seeds of our own models; none for a published table."""
-    own = rows[rows.verdict != PUBLISHED]
-    return (
-        [f"{span(own.seeds)} seed{'' if own.seeds.max() == 1 else 's'} each"]
-        if len(own) and own.seeds.notna().all()
-        else []
-    )
+    return marks.wrap_lines("; ".join(found), KEY_LETTERS) if found else []
 
 
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:
@@ -174,7 +171,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),
-            below=[*_seeds(group), *_correlations(group), *_signs(cells)],
+            below=[*_signs(cells, content.study.margin if content.study else 0.0), *_correlations(group)],
         )
         for group in groups
     ]

@@ -40,6 +40,10 @@ STYLES = {
 """Colour and shape of each kind of mark, told apart by shape or lightness too."""
 ROW_OFFSET = 7
 """Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
+IN_WORDS = {"different": "teal", "equivalent": "square", "open": "grey", "no interval": "cross"}
+"""How each kind of difference is drawn, in a word, where no legend says it."""
+BELOW = 66
+"""Letters in a line under a panel's title."""
 LABEL = 34
 """Letters in a line of a variant's name."""
 TIPS: tuple[marks.Tip, ...] = (
@@ -148,7 +152,7 @@ def variants_panel(
         thin = alt.Chart(frame[list(CHART_COLUMNS)]).transform_filter("isValid(datum.examples_low)")
         bars = thin.mark_rule(strokeWidth=marks.THIN_LINE, color=theme.ink, yOffset=ROW_OFFSET, clip=True)
         layers.append(bars.encode(x=marks.same_axis(x, "examples_low"), x2=alt.X2("examples_high:Q"), y=y))
-    key = marks.legend(place="top")
+    key = marks.legend(place="top") if PUBLISHED in names else None
     tooltip = (*TIPS, *(DIFFERENCE_TIPS if relative else SCORE_TIPS), "note")
     if relative and frame.probability_better.notna().any():
         tooltip = (*tooltip[:-1], ("probability_better", "probability of improvement", ".2f"), "note")
@@ -162,6 +166,8 @@ def variants_panel(
                 shape=marks.shapes("kind", {name: STYLES[kind][1] for kind, name in names.items()}, key),
             )  # fmt: skip
     title, below = titles
+    if relative and key is None:
+        below = "; ".join(f"{IN_WORDS[kind]}: {name}" for kind, name in names.items())
     return marks.panel(
         *layers,
         theme=theme,
@@ -169,7 +175,7 @@ def variants_panel(
         height=len(labels) * marks.row_height(labels, marks.ROW),
         title=title,
         # A blank one keeps panels without a line level with those that have one.
-        below=marks.wrap_lines(below, 44) if below else [" "],
+        below=marks.wrap_lines(below, BELOW) if below else [" "],
     )
 
 

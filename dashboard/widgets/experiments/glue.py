@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import glue_comparison, links
 from analysis.core.errors import AddendError
@@ -47,7 +48,7 @@ def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
     presets = glue_comparison.presets()
     summary = st.container()
-    _pick(pickers, presets)
+    beside = _pick(pickers, presets)
     values = pickers.done()
     show.copy_link(PAGE, values)
     if not presets:
@@ -73,11 +74,11 @@ def draw(pickers: Pickers) -> None:
     default = links.VIEWS[PAGE].defaults()
     asked_for = any(values[name] != default[name] for name in FIELDS)
     place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
-    with place:
-        view = pickers.segments("glue_view", "Show", list(VIEWS), VIEWS, label_visibility="collapsed")
-        values = pickers.done()
-        with show.reporting_problems():
-            show.show(stored_figure(f"glue_{view}", values), PAGE, values)
+    with place if inconclusive else beside:
+        view = pickers.segments("glue_view", "Show", list(VIEWS), VIEWS, label_visibility="collapsed", width="content")
+    values = pickers.done()
+    with place, show.reporting_problems():
+        show.show(stored_figure(f"glue_{view}", values), PAGE, values)
     title = "Our scores and published scores in one table" if study else "As published"
     with st.expander(title, expanded=not study):
         _show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))
@@ -108,8 +109,8 @@ def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: M
             st.markdown("\n\n".join([*reasons, escape_markdown(" ".join(headline(study)))]))
 
 
-def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
-    """The runs and their baseline; in a popover how they are compared."""
+def _pick(pickers: Pickers, presets: Sequence[str]) -> DeltaGenerator:
+    """The runs and their baseline; in a popover how they are compared. Returns the place beside them."""
     tasks = study_rows.task_titles()
     variants = study_rows.variant_titles()
     tables = published_tables()
@@ -120,7 +121,7 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
             preset = pickers.choice("glue_preset", "Runs", presets, _runs, width=430)
         else:
             preset = str(pickers.get("glue_preset"))
-        baseline = st.container(width=240)
+        baseline = st.container(width=210)
         with st.popover("More", icon=":material/tune:", key=f"{PAGE}.glue_more"):
             table = pickers.choice(
                 "glue_table", "Published table to compare with", [*labels, ""], lambda id: labels.get(id, "none")
@@ -145,6 +146,7 @@ def _pick(pickers: Pickers, presets: Sequence[str]) -> None:
         with baseline:
             if offered := study_rows.baselines(preset, table):
                 pickers.choice("glue_baseline", "Baseline", offered, lambda name: variants.get(name, name))
+        return st.container(width="content")
 
 
 def _runs_in_full(preset: str) -> str:
