@@ -41,7 +41,8 @@ def placed(
     A name is broken into lines where it finds no room in one; `down` is of the first.
 
     points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
-    lines of level and upright pieces that no name may cover. every: the others are named as well, in a few lines each.
+    lines of level and upright pieces that no name may cover. every: the others are named as well, where a name needs
+    no line to lead to it.
     """
     (left, right), (bottom, top) = domain
 
@@ -65,6 +66,8 @@ def placed(
             length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
             first = y + shift - rest / 2
+            if not needed and abs(first - y) >= LEADER:
+                continue
             half = marks.LABEL_LINE / 2 + 1
             box = (start, first - half, start + length, first + half + rest)
             if box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height:
@@ -99,7 +102,7 @@ def names(
 ) -> list[Chart]:
     """The layers of the names, placed once for a wide plot and once for a phone's; `placed` says what is given.
 
-    A wide plot names every point where it has room, in bold those that a phone names too.
+    A wide plot also names points that have room right beside them; in bold are those that a phone names too.
     """
     layers: list[Chart] = []
     points = points.assign(weight=[600 if named else 400 for named in points.named])

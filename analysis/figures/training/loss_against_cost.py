@@ -77,7 +77,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         frame=lambda: rows,
         caption=sentences(
             f"Each point is a variant of recipe {recipe}, minus {named(BASELINE)}'s loss and {axis.noun}; lower and "
-            "further left is better. Press a point for its name."
+            "further left is better; a pointer on one says its name."
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
             if drawn.best.sum() > 1
@@ -255,9 +255,9 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, minus adding's",
         below=[
-            "bold: adding, the one that Answer quotes, the lowest"
+            "bold: adding, what Answer quotes, and the lowest"
             if axis.measure in costs.MACHINE
-            else "bold: adding, the answer's, and what none beats in both",
+            else "bold: adding, what Answer quotes, and what none beats in both",
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(
                 ("level lines: to an earlier measurement",)
