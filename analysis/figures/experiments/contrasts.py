@@ -38,7 +38,7 @@ ROW = 30
 """Pixels of a row: two lines of text."""
 SECOND_LETTERS = 62
 """Letters in a line above the second chart."""
-TICKS = tuple(tenth / 10 for tenth in range(-20, 21, 2))
+TICKS = tuple(tenth / 10 for tenth in range(-20, 21))
 """The numbers of the axis, in nats."""
 THEN = "then "
 """The beginning of the words of a change that goes on from the row above it."""
@@ -211,6 +211,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
     table = pd.concat([_rows(group, here, margin) for group in groups], ignore_index=True)
     waiting = here[here.effect.isna() & ~here.id.isin(table.id)]
     undecided = sum(standing(row.verdict, row.low, row.high, margin) == OPEN for row in frames.rows(frame))
+    held_back = sum(_held_back(row) == CORRECTED for row in frames.rows(frame))
     not_run = len(here) - len(frame)
     judged = training_rules().preset
     needed = sorted({_needed(row.id, row.preset) for row in frames.rows(table)})
@@ -223,6 +224,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
         caption=sentences(
             f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
+            + (f", {held_back} of them only since many are tested at once (“{CORRECTED}”)" if held_back else "")
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
             "A row that begins with “then” changes the encoder of the row above it; every other row changes the "
             "encoder that the title of its group, or the words before its colon, name. Zero is always the loss before "

@@ -276,7 +276,7 @@ def _still_to_be_trained(frame: pd.DataFrame) -> str:
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
-    return [f"{row.way} (control)" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
+    return [f"Control: {uncapitalised(row.way)}" if row.arm in CONTROLS else row.way for row in frames.rows(rows)]
 
 
 def _drawn(frame: pd.DataFrame) -> pd.DataFrame:
@@ -364,6 +364,8 @@ def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, hei
         f"[format(datum.value, '.1f') + ' %', datum.value < {sum(ends) / 2:g} ? 'no position' : 'intact']"
     )
     y = marks.labelled_rows(rows.label.tolist(), grid=True)
+    # The panel beside it names the same rows; on a phone it stands above.
+    y["axis"]["labelExpr"] = f"{marks.ON_PHONE} ? {y['axis']['labelExpr']} : ''"
     tooltip = (("way", "told"), ("order", "found, %", ".1f"), *marks.interval_tips(".1f", "order_low", "order_high"))
     layers: list[Chart] = [marks.rule(theme, x=round(end, 1)) for end in ends]
     layers += marks.row_plot(
