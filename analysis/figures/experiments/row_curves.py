@@ -67,8 +67,9 @@ def row_curves(params: RowCurvesParameters) -> Figure:
         finding=_finding(row, shown),
         frame=lambda: losses[["variant", "seed", "step", "value", "run_id"]],
         caption=sentences(
-            f"Loss on held-out text, in {UNIT}; {trainings.conditions(variants)}. Line: the mean over seeds; band: "
-            f"the lowest and the highest seed; dot and number: the final loss on {trainings.sample}.",
+            f"Loss on held-out text, in {UNIT} ({trainings.conditions(variants)}); bands: from the lowest seed to the "
+            "highest; dotted: the step at which word order begins to help.",
+            f"Line: the mean over seeds; dot and number: the final loss on {trainings.sample}.",
             f"Seeds: {'; '.join(f'{title(name)} {seeds[name]}' for name in variants)}.",
             "Dotted: the step after which a variant has left the plateau.",
             _rules_note(row, shown),

@@ -41,7 +41,7 @@ STYLES = {
 ROW_OFFSET = 7
 """Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
 IN_WORDS = {"different": "teal", "equivalent": "square", "open": "grey", "no interval": "cross"}
-"""How each kind of difference is drawn, in a word, where no legend says it."""
+"""Kind of difference -> the word for how it is drawn, where no legend says it."""
 BELOW = 66
 """Letters in a line under a panel's title."""
 LABEL = 34

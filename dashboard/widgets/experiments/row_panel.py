@@ -62,12 +62,12 @@ def _link_to_usual_recipe(row: VariantRow, board: ExperimentsBoard) -> None:
     with suppress(AddendError):
         gap = experiments_board(usual).row(row.variant).gap
     if gap is None:
-        said = f"This board opens with recipe {usual}, by which this row is not compared"
+        said = f"recipe {usual}, with which the board opens, does not compare it"
     else:
         ends = f"{signed_or_zero(gap.value)} nats from adding ({plural(gap.seeds, 'seed')})"
-        said = f"By recipe {usual}, with which this board opens, it ends {ends}"
+        said = f"by recipe {usual}, with which the board opens, it ends {ends}"
     values: dict[str, Value] = {"preset": usual} if gap is None else {"preset": usual, "row": row.variant}
-    link(f"Here: recipe {board.preset}. {said}", "arrow_forward", values)
+    link(f"This row is of recipe {board.preset}; {said}", "arrow_forward", values)
 
 
 def _show_curves(row: VariantRow, board: ExperimentsBoard, page: str, values: Mapping[str, Value]) -> None:
