@@ -33,7 +33,7 @@ REMARKS = ("not learnt", "not GLUE")
 """Remarks that stand beside a task's name; the caption says which were trained on a part of their data."""
 KEY = 32
 """Letters in a line of the legend, which begins beside the names of variants: as many as a phone has room for."""
-KEY_LETTERS = 66
+KEY_LETTERS = 60
 """Letters in a line of the key of signs above the cells."""
 MAJORITY = "Majority class"
 FRAMED = 0.1

@@ -42,7 +42,7 @@ ROW_OFFSET = 7
 """Offset in pixels from the middle of a row: of a published mark above, of the interval over examples below."""
 IN_WORDS = {"different": "teal", "equivalent": "square", "open": "grey", "no interval": "cross"}
 """Kind of difference -> the word for how it is drawn, where no legend says it."""
-BELOW = 66
+BELOW = 60
 """Letters in a line under a panel's title."""
 LABEL = 34
 """Letters in a line of a variant's name."""

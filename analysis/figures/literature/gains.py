@@ -30,7 +30,7 @@ FIRST, OTHERS = (CONCATENATED, UNTIED), (REMOVED, NO_POSITION, NO_POSITION_BLEU)
 
 
 LABEL_WIDTH = 26
-LINE_LETTERS = 70
+LINE_LETTERS = 60
 """Letters in a line above a panel."""
 LEFT_ROOM = 0.09
 """The share of the axis that a number left of its mark needs."""
@@ -465,9 +465,9 @@ def _panel(
     written = written.assign(left=left, gain=written.gain.where(~left, written.lowest))
     layers += marks.values_beside(alt.Chart(written).encode(y=y), theme, "left", x)
     reading = (
-        "black: mean of all columns; green, in brackets: mean without CoLA"
+        "diamonds: means; green, in brackets: without CoLA"
         if len(kinds) > 1
-        else "diamonds: mean of the columns; dots: columns"
+        else "diamonds: means; dots: columns"
         if multiple
         else "one column each"
     )

@@ -226,7 +226,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
                         *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
                     ]
                 ),
-                66,
+                62,
             ),
         )
     ]

@@ -137,13 +137,16 @@ def draw(pickers: Pickers) -> None:
         if name in ONLY_WHERE_STORED and not _is_stored(name, values):
             continue
         if name not in SECOND or not drawn:
-            judged = part not in UNJUDGED and not drawn
+            judged = part not in UNJUDGED and not any(drawn)
             drawn.append(_show_figure(name, values, set(trainings.preset), judged=judged))
             continue
         fold = st.expander(SECOND[name], key=f"{PAGE}.{name}.fold", on_change="rerun")
         if fold.open:
             with fold:
                 _show_figure(name, values, set(trainings.preset))
+    if part not in UNJUDGED and not any(drawn):
+        with above:
+            _say_whether_comparable(values)
     shown = next((found["preset"] for found in drawn if found), values["preset"])
     if shown != values["preset"]:
         above.info(

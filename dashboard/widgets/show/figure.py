@@ -55,7 +55,11 @@ def show(
         menu.menu(figure, page, link, method)
     if under_heading is not None:
         under_heading()
-    caption, beside = st.columns([3, 1]) if beside_caption is not None else (st.container(), st.container())
+    caption, beside = (
+        st.columns([3, 1], vertical_alignment="center")
+        if beside_caption is not None
+        else (st.container(), st.container())
+    )
     caption.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
     if beside_caption is not None:
         with beside:
