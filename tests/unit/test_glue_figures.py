@@ -442,7 +442,8 @@ def test_the_map_of_differences_holds_every_number_and_signs_what_is_resolved(wo
     for row in drawn:
         sign = signs.get(str(row["verdict"]).split(" within")[0], "")
         number, _, interval = row["text"].partition("\n")
-        said = "open" if row["open"] and interval else sign
+        clear = 2 in (row["interval"].count("+"), row["interval"].count("−"))
+        said = heat.CORRECTED if row["open"] and interval and clear else sign
         assert number == f"{row['written']} {said}".rstrip()
         assert row["open"] == (sign == "" and row["verdict"] != "published"), "grey says: open"
         assert float(row["written"].replace("−", "-")) == pytest.approx(row["difference"], abs=0.0501)

@@ -22,7 +22,7 @@ from analysis.glue_comparison import AVERAGE
 from analysis.store.files import IMPORTED
 
 SIGNS = {"different": "*", "equivalent": "="}
-"""The sign beside a number, by verdict; a difference that is open has none, or its word where cells are wide."""
+"""The sign beside a number, by verdict; a difference that is open has none."""
 OPEN = ("open", "no interval")
 """Kinds of differences that have no colour: nothing follows from them."""
 QUANTILE = 0.95
@@ -42,8 +42,8 @@ FEW = 6
 """The most rows of a table whose cells have room for their interval."""
 PALE = 3
 """Stops of the scale that scores take, on which the ink is read everywhere."""
-HOLM = "Holm"
-"""Beside an interval without zero of a difference that is open all the same, after Holm's correction."""
+CORRECTED = "†"
+"""The sign of a difference that is open after Holm's correction alone: the interval below it is without zero."""
 HIGHEST = 100.0
 """The score at the end of the colours, in points."""
 
@@ -63,9 +63,8 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     wide = half.notna() & (rows.title.nunique() <= FEW)
     # Such an interval says by itself that the difference is decided; the corrected test does not.
     corrected = wide & found.isin(OPEN) & ((rows.difference_low > 0) | (rows.difference_high < 0))
-    signs = signs.mask(wide & found.isin(OPEN), OPEN[0])
-    ends = pd.Series([f"± {fixed(size, 1)}" for size in half], index=half.index)
-    below = ends.where(wide, "").mask(corrected, ends + f", {HOLM}")
+    signs = signs.mask(corrected, CORRECTED)
+    below = pd.Series([f"± {fixed(size, 1)}" for size in half], index=half.index).where(wide, "")
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
@@ -123,11 +122,11 @@ def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
     signs = {
         "*": "* different",
         "=": f"= equal within {margin:g} point{'' if margin == 1 else 's'}",
-        "open": "grey: open",
-        HOLM: f"{HOLM}: open only once corrected for how many are compared",
+        "": "grey: open",
+        CORRECTED: f"{CORRECTED} open only once corrected for how many are compared",
     }
-    drawn = " ".join(cells.text).replace("\n", " ").replace(",", " ").split()
-    found = [words for sign, words in signs.items() if sign in drawn]
+    drawn = " ".join(cells.text).split()
+    found = [words for sign, words in signs.items() if (sign in drawn if sign else cells.open.any())]
     return marks.wrap_lines("; ".join(found), KEY_LETTERS) if found else []
 
 
