@@ -109,7 +109,7 @@ class Separated:
 
 @dataclass(frozen=True, kw_only=True)
 class LastChange:
-    """What one change does to the final loss, as the rules judge it. difference: in nats. seeds: of that contrast.
+    """The effect of one change on the final loss, as the rules judge it. difference: in nats. seeds: of that contrast.
 
     standing: `lower`, `higher` or `same`, or what is decided of these; `open` where nothing is.
     """
