@@ -101,6 +101,7 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, other, address):
     page.get_by_role("button", name="Take apart").click()
     page.wait_for_url("**text=Sums+keep+their+parts.**")
     expect(page.get_by_text("; 7 tokens.", exact=False).locator("visible=true").first).to_be_visible()
+    page.get_by_text("or save this probe", exact=False).click()
     page.get_by_role("button", name="Save probe").click()
     page.wait_for_url("**probe=**")
     assert "text" not in parameters(page)
