@@ -324,10 +324,8 @@ def test_interventions_are_grouped_and_several_apply_together() -> None:
     app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
     assert complaints(app) == []
     assert figures(app) == ["Every intervention over the probe set"]
-    assert "all-MiniLM-L6-v2, measured earlier over many texts" in captions(app)
     app.segmented_control(key="inside.look.chosen").set_value("masked").run()
     assert figures(app) == ["Loss on masked words after every operation"]
-    assert "Our own encoders, measured earlier over many texts" in captions(app)
     app.segmented_control(key="inside.over.chosen").set_value("").run()
     assert figures(app) == ["How far the output moves"]
     app = opened("inside", tab="change", look="surgery")

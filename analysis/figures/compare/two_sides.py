@@ -428,7 +428,6 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
     shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
-    names = side_names(pair, ("", ""))  # Layer and head stand above the maps.
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -456,7 +455,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         title=f"{term_label(term)}, side by side",
         finding=(
             f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
-            f"{names[0]} and {sized(shares[1], 'share')} {names[1]}"
+            f"on the left and {sized(shares[1], 'share')} on the right"
         ),
         frame=frame,
         caption=(

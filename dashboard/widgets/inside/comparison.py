@@ -261,7 +261,7 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
                 "one_scale", "One scale", help="Else each map has its own, since one is pale beside the other."
             )
         elif terms:
-            pickers.toggle("own_scale", "Each map on its own scale", help="Else one scale holds for all.")
+            pickers.toggle("own_scale", "Own scales", help="Else one scale holds for all.")
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
 
