@@ -106,7 +106,7 @@ def tilt(rows: pd.DataFrame) -> str:
         return ""
     return (
         f"As they are, {above['word_position']} of the pairs have a cosine above zero; with the means subtracted, "
-        f"position, {above[CENTRED]}."
+        f"{above[CENTRED]}."
     )
 
 
