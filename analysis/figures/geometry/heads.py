@@ -128,5 +128,9 @@ def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
         width=marks.THIRD,
         height=260,
         title=panel.title,
-        below=[panel.below, f"median {medians['value']}, random {medians['baseline']}"],
+        below=[
+            panel.below,
+            f"median {medians['value']}, random {medians['baseline']}",
+            "line: the middle half of the heads",
+        ],
     )
