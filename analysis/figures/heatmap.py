@@ -165,11 +165,12 @@ def _cells(
     angle = 0 if level or _short(columns) else -90 if steep else -60
     x, y = token_axis(columns, column, angle=angle), token_axis(rows, row, angle=0)
     scale: Any = alt.Undefined
+    if room:
+        x["orient"] = "top"  # Below the room of a smaller map they would stand far from it.
     if room > max(len(rows), len(columns)):
         scale = alt.Scale(domain=list(range(room)))
-        for axis, names in ((x, columns), (y, rows)):
-            if axis["values"] is alt.Undefined:
-                axis["values"] = list(range(len(names)))
+        for axis in (x, y):
+            axis["labelExpr"] = f"{axis['labelExpr']} || ''"
     return (
         alt.Chart(frame)
         .mark_rect()

@@ -9,6 +9,7 @@ from analysis.narrative.glossary import GROUPS, matching_terms
 from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
+from dashboard.widgets.anchor_fold import anchor_fold, open_by_anchor
 
 # A formula fits in its line; without this, a fraction makes Streamlit give it a scroll bar.
 FORMULAS = "<style>.katex-display { overflow: visible !important; }</style>"
@@ -18,9 +19,9 @@ st.html(FORMULAS)
 
 
 def draw_part(number: int, part: method.MethodPart) -> None:
-    """One idea of the method: its words, its formula, a link to what shows it, and its numbers in one stored text."""
-    st.subheader(f"{number}. {part.title}", anchor=part.anchor)
-    words, numbers = st.columns([5, 3], gap="medium")
+    """One idea of the method, folded: its words, formula, a link to what shows it, its numbers in one stored text."""
+    with anchor_fold("about", part.anchor, f"{number}. {part.title}"):
+        words, numbers = st.columns([5, 3], gap="medium")
     with words:
         st.markdown(part.text)
         if part.formula:
@@ -46,8 +47,11 @@ st.markdown(
 )
 
 st.header("Method", anchor="method")
-for number, part in enumerate(method.PARTS, 1):
-    draw_part(number, part)
+st.markdown("How a score falls apart into terms of word and position, and what is counted of them, step by step.")
+with st.container(gap="xsmall"):
+    for number, part in enumerate(method.PARTS, 1):
+        draw_part(number, part)
+open_by_anchor(dark=show.theme().dark)
 
 st.header("Glossary", anchor="glossary")
 st.markdown("Where a page uses one of these words, the question mark next to the text shows the same definition.")
@@ -76,7 +80,8 @@ if len(problems):
     st.dataframe(problems.map(hide_server_paths), hide_index=True)
 
 st.header("Use it elsewhere", anchor="elsewhere")
-st.code(
+commands, python = st.columns(2, gap="small")
+commands.code(
     """\
 python -m analysis query "SELECT * FROM term_stats WHERE head = 0" --csv
 python -m analysis probe --text "The dog chased the cat." --json
@@ -85,7 +90,7 @@ python -m analysis export "LINK" --format svg -o figure.svg""",
     language="bash",
     wrap_lines=True,
 )
-st.code(
+python.code(
     """\
 from analysis.encodings import encode
 from analysis.measurements.terms import decompose

@@ -55,7 +55,6 @@ with body:
     if is_image:
         image.DRAW[tab](pickers, facts, uploaded)
     elif many:
-        st.caption(corpus.facts(pickers))
         OF_MANY[tab](pickers)
     else:
         if pickers.get("pair") and tab != "similarity":

@@ -107,8 +107,11 @@ def draw(pickers: Pickers) -> None:
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
-    if common:
-        st.caption(f"All of them meet “{join_names(common)}”, so it is not offered as a need.")
+    st.caption(
+        "A ring: the rules leave the difference open, or there are few seeds. A triangle lies beyond the axis. Grey "
+        f"learns worse, or hardly. Time was measured at a width of {timed}."
+        + (f" All of them meet “{join_names(common)}”, so it is not offered as a need." if common else "")
+    )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
             escape_markdown(

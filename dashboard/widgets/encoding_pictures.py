@@ -19,12 +19,15 @@ PAGE = "choose"
 LOOKS = {"values": "Values", "distance": "Distances", "all": "Measures"}
 """Values of the link's field `look`, with their titles."""
 FIGURES = {
-    "values": ("encoding_heat", "encoding_movement"),
+    "values": ("encoding_heat",),
     "distance": ("encoding_similarity",),
     "all": ("encoding_measures",),
 }
 FOLDED = {
-    "values": {"encoding_spectrum": "How fast the dimensions vary"},
+    "values": {
+        "encoding_movement": "How much each dimension moves",
+        "encoding_spectrum": "How fast the dimensions vary",
+    },
     "distance": {
         "encoding_pairs": "Every pair of positions, in a map",
         "encoding_shift": "Can one matrix shift every position?",

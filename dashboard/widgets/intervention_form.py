@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.term_names import ADDED_TERMS
 from analysis.core.wavelengths import BANDS
@@ -34,14 +35,14 @@ GROUPS = {
 """The interventions: those that most readers want, and the others by what they do."""
 
 
-def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
+def _groups(pickers: Pickers, titles: Mapping[str, str], row: DeltaGenerator) -> tuple[str, ...]:
     """Buttons of interventions, of which several may be pressed: they apply together; the less used ones are folded.
 
-    Returns the pressed ones in their order.
+    row: where they stand. Returns the pressed ones in their order.
     """
     chosen = pickers.known("do", ORDER)
     pickers.set("do", chosen)  # without what a link names and nobody knows
-    row = place = st.container(horizontal=True, vertical_alignment="center")
+    place = row
     for group, names in GROUPS.items():
         key = f"{pickers.view.page}.do.{group}"
         st.session_state[key] = [name for name in names if name in chosen]
@@ -69,10 +70,10 @@ def _groups(pickers: Pickers, titles: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in ORDER if name in chosen)
 
 
-def intervention_pickers(pickers: Pickers) -> None:
-    """The interventions chosen, and the strength of each that has one."""
+def intervention_pickers(pickers: Pickers, row: DeltaGenerator) -> None:
+    """The interventions chosen, in a row of buttons, and below it the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
-    chosen = _groups(pickers, titles)
+    chosen = _groups(pickers, titles, row)
     for name in chosen:
         st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")
     strengths: dict[str, Callable[[], object]] = {

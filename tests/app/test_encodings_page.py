@@ -8,7 +8,7 @@ from analysis.figures.encodings import measures
 from tests.app.shown import figures, opened, shown
 
 HEADINGS = {
-    "values": ["The table itself", "How much each dimension moves"],
+    "values": ["The table itself"],
     "distance": ["Similarity against distance"],
     "all": [measures.TITLE],
 }
@@ -30,6 +30,7 @@ def test_every_part(part):
 @pytest.mark.parametrize(
     ("look", "name", "fold", "title"),
     [
+        ("values", "encoding_movement", "How much each dimension moves", "How much each dimension moves"),
         ("values", "encoding_spectrum", "How fast the dimensions vary", "How fast the dimensions vary"),
         ("distance", "encoding_pairs", "Every pair of positions, in a map", "Every pair of positions"),
         (

@@ -206,7 +206,7 @@ def test_two_sides_are_compared_by_what_is_pressed_and_the_other_tabs_say_so() -
     assert app.session_state["inside.head2"] not in (-1, board_head), "another head of the same layer"
     heading = shown(app.header[0].value)
     assert re.search(r"makes up \d+ % of what varies on the left and \d+ % on the right$", heading)
-    assert figures(app) == ["position → position, side by side", "Attention of both sides"]
+    assert figures(app) == ["position → position, side by side"]
     app.segmented_control(key="inside.look.chosen").set_value("cell").run()
     # The right head is much the weaker one, so that the cell is the one where it is strongest.
     assert figures(app) == ["position → position, side by side", "Query 0 on key 0, term by term"]
@@ -324,10 +324,8 @@ def test_interventions_are_grouped_and_several_apply_together() -> None:
     app.segmented_control(key="inside.over.chosen").set_value("corpus").run()
     assert complaints(app) == []
     assert figures(app) == ["Every intervention over the probe set"]
-    assert "all-MiniLM-L6-v2, measured earlier over many texts" in captions(app)
     app.segmented_control(key="inside.look.chosen").set_value("masked").run()
     assert figures(app) == ["Loss on masked words after every operation"]
-    assert "Our own encoders, measured earlier over many texts" in captions(app)
     app.segmented_control(key="inside.over.chosen").set_value("").run()
     assert figures(app) == ["How far the output moves"]
     app = opened("inside", tab="change", look="surgery")

@@ -20,7 +20,7 @@ PAGES = {
     "inside": (
         "Text",
         "Take apart",
-        "Also draw|Attention changes most|Press a head|What each layer|With all heads",
+        "as papers print it|Attention changes most|Press a head|What each layer|All heads",
     ),
 }
 """By page: the box of its text, the button that runs it, and what stands below its controls when it has run."""

@@ -101,6 +101,7 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, other, address):
     page.get_by_role("button", name="Take apart").click()
     page.wait_for_url("**text=Sums+keep+their+parts.**")
     expect(page.get_by_text("; 7 tokens.", exact=False).locator("visible=true").first).to_be_visible()
+    page.get_by_text("or save this probe", exact=False).click()
     page.get_by_role("button", name="Save probe").click()
     page.wait_for_url("**probe=**")
     assert "text" not in parameters(page)
@@ -110,6 +111,16 @@ def test_a_text_is_probed_saved_and_reopened_by_its_id(page, other, address):
     settled(other)
     expect(other.get_by_text("; 7 tokens.", exact=False).locator("visible=true").first).to_be_visible()
     expect(other.get_by_text("Showing the saved probe", exact=False)).to_be_visible()
+
+
+def test_a_link_to_a_part_of_the_method_opens_it(page, address):
+    page.goto(f"{address}/about#share")
+    settled(page)
+    expect(page.get_by_text("The share of a term in a head is its part", exact=False)).to_be_visible()
+    effect = page.get_by_text("The effect of a term is the change", exact=False)
+    expect(effect).to_be_hidden()
+    page.get_by_role("link", name="effect", exact=True).click()
+    expect(effect).to_be_visible()
 
 
 def test_a_table_on_screen_has_no_csv_of_its_own(page, address):

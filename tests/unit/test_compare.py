@@ -1,5 +1,6 @@
 """Proves that two at once are the two as they are alone, and the difference right less left."""
 
+import json
 import re
 from itertools import product
 from typing import Any
@@ -99,7 +100,9 @@ def test_texts_of_different_lengths_have_no_difference_map_but_terms() -> None:
             axis = panel.encoding.x.to_dict()
             places = axis.get("scale", {}).get("domain", range(count))
             assert len(places) == max(counts), "cells of both maps are equally large"
-            assert axis["axis"].get("values", [*range(count)]) == [*range(count)], "no name stands where no token is"
+            names = axis["axis"]["labelExpr"]
+            assert count == max(counts) or names.endswith("|| ''"), "no name stands where no token is"
+            assert len(json.loads(names.partition("[datum")[0])) == count
     table = FIGURES["compare_terms"].of(DEFAULTS, made).frame().set_index("term")
     shares = [side.shares()["word_to_word"].mean() for side in made]
     assert table.difference["word_to_word"] == pytest.approx(shares[1] - shares[0], abs=1e-6)

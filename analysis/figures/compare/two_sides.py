@@ -39,8 +39,8 @@ SIDES = ("left", "right")
 PALE = 4
 """Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
-NARROW = 290
-"""Pixels of a map's side, of which four may stand in a row: their scales of colours are short."""
+SIDE_OF_A_MAP = {2: 420, 3: 300}
+"""Pixels of a map's side, by how many stand in a row."""
 MOST_OF_A_MAP = 0.5
 """The share of a map's squared scores from which one cell leaves the rest of the map nearly empty."""
 
@@ -375,13 +375,6 @@ def far_apart(params: CompareParameters, pair: Pair) -> bool:
     return _differ_much([_largest(view.terms[params.term]) for view in views])
 
 
-def shows_two(params: CompareParameters, pair: Pair) -> bool:
-    """True where the two maps of a term are drawn without that of their difference."""
-    _, views = _viewed(params, pair)
-    left, right = (view.terms[params.term] for view in views)
-    return left.shape != right.shape or _pale(params, [_largest(left), _largest(right)])
-
-
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides and, where they have as many tokens, the difference; all on one scale.
@@ -427,16 +420,14 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         scales = "one scale for all"
         limits = dict.fromkeys(limits, max(limits.values()))
     scales += "".join(_nearly_empty(side, *maps[side]) for side in SIDES)
-    titles = {"difference": ["right minus left", "score by score"]} | {
-        side: [f"{side}: layer {one.layer}, head {head}", f"{readable(one.provenance.model)}{method}"]
-        for side, one, head, method in zip(SIDES, pair, heads, _methods(pair), strict=True)
+    models = [readable(one.provenance.model) for one in pair]
+    titles = {"difference": "right minus left"} | {
+        side: f"{side}: {'' if len(set(models)) == 1 else f'{model}, '}layer {one.layer}, head {head}{method}"
+        for side, one, head, model, method in zip(SIDES, pair, heads, models, _methods(pair), strict=True)
     }
-    for name, (values, _) in maps.items():
-        titles[name].append(f"from {signed(float(values.min()), 1)} to {signed(float(values.max()), 1)}")
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
     shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
-    names = side_names(pair, ("", ""))  # Layer and head stand above the maps.
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -450,7 +441,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
-                values, labels, limits[name], theme, title=titles[name], legend=own_scales or not index, side=NARROW,
+                values, labels, limits[name], theme, title=[titles[name]], legend=own_scales or not index,
+                side=SIDE_OF_A_MAP[len(shown)],
                 value="score, own scale" if own_scales else "score, one scale for all", room=room,
             )
             for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
@@ -463,7 +455,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         title=f"{term_label(term)}, side by side",
         finding=(
             f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
-            f"{names[0]} and {sized(shares[1], 'share')} {names[1]}"
+            f"on the left and {sized(shares[1], 'share')} on the right"
         ),
         frame=frame,
         caption=(
@@ -512,7 +504,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
                 1.0,
                 title=f"{side}: {place}",
                 legend=side == SIDES[0],
-                side=NARROW,
+                side=SIDE_OF_A_MAP[2],
                 room=room,
             )
             for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)

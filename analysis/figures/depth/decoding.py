@@ -105,16 +105,16 @@ def decoding(params: ModelsParameters) -> Figure:
 
 
 def _finding(own: pd.DataFrame) -> str:
-    """A sentence on what is read of one model's positions and words before its first layer and after its last."""
+    """A sentence on what is read of one model's positions and words after its last layer."""
     words = own[(own.target == "word") & (own.measure == "top1") & own.value.notna()]
     exact = own[(own.target == "position") & (own.measure == "exact") & own.value.notna()]
     if exact.empty or words.empty:
         return ""
     places, named = (best_at_each_layer(part).set_index("layer").value for part in (exact, words))
-    first, last = int(places.index.min()), int(places.index.max())
+    last = int(places.index.max())
     return (
-        f"A word's exact place is read in {percent(places[first])} of cases before the first layer and in "
-        f"{percent(places[last])} after the last; the word itself in {percent(named[first])} and {percent(named[last])}"
+        f"After the last layer, a word's exact place can be read in {percent(places[last])} of cases and the word "
+        f"itself in {percent(named[last])}"
     )
 
 
@@ -144,7 +144,9 @@ def _draw_one(shown: pd.DataFrame, title: str, theme: Theme) -> Chart:
     )  # fmt: skip
     chance = dotted.encode(x=LAYERS, y=marks.same_axis(y, "chance"), color=color, detail="series:N")
     ends = line_names(rows, order, y, theme, height=TALL, color=color)
-    return marks.panel(chance, *lines, *ends, theme=theme, width=marks.THIRD, height=TALL, title=title)
+    return marks.panel(
+        chance, *lines, *ends, theme=theme, width=marks.THIRD, height=TALL, title=title, below=["dotted: chance"]
+    )
 
 
 def _draw(shown: pd.DataFrame, models: list[str], theme: Theme) -> list[Chart]:

@@ -149,7 +149,7 @@ def _distance_finding(rows: pd.DataFrame) -> str:
     if distances.empty:
         return ""
     times = significant((distances.value / distances.even).mean())
-    return f"Words attend at {times} times the distance of even attention"
+    return f"Mean over layers, words attend at {times} times the distance of even attention"
 
 
 def _draw_equivariance(rows: pd.DataFrame, models: list[str], panels: dict[str, str], theme: Theme) -> list[Chart]:

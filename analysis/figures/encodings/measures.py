@@ -70,8 +70,8 @@ SAYS = {
 """The meaning of each measure in plain words."""
 PITCH = 1.5
 """From the beginning of one column of dots to that of the next, where a column is 1 wide."""
-COLUMN_TITLE = 12
-"""Letters in a line of a column's heading."""
+COLUMN_TITLE, FITTING = 12, 540
+"""Letters in a line of a column's heading, and the pixels of a plot from which it stands in one line."""
 FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
 """The groups of rows: encodings whose values are what a model uses, and those that are random until a model trains."""
 GOOD_ROW = "Good is"
@@ -441,18 +441,27 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
 
 
 def _column_titles(start: Mapping[str, float], shift: int, x: alt.X, theme: Theme) -> list[Chart]:
-    """The headings of the columns, over the first row, which is the title of a group."""
+    """The headings of the columns, over the first row, which is the title of a group; in lines where there is no room.
+
+    Those that are not seen have letters of no size, so that they take no room.
+    """
+    headings = {name: DRAWN[name].replace("A shift", f"A shift by {shift}") for name in start}
     titles = pd.DataFrame(
         [
-            {"at": at, "lines": marks.wrap_label(DRAWN[name].replace("A shift", f"A shift by {shift}"), COLUMN_TITLE)}
+            {"at": at, "line": headings[name], "lines": marks.wrap_label(headings[name], COLUMN_TITLE)}
             for name, at in start.items()
         ]
     )
-    text = alt.Chart(titles).mark_text(
-        align="left", baseline="bottom", lineBreak="\n", lineHeight=marks.LABEL_LINE + 2, fontSize=marks.PANEL_TITLE,
-        fontWeight=600, color=theme.ink, dy=alt.expr("-15 * (length(split(datum.lines, '\\n')) - 1)"),
-    )  # fmt: skip
-    return [text.encode(x=x, y=alt.value(4), text=alt.Text("lines:N"))]
+    narrow, size = f"width < {FITTING}", marks.PANEL_TITLE
+    style = {"align": "left", "baseline": "bottom", "fontWeight": 600, "color": theme.ink}
+    layers = []
+    for field, shown in (("line", f"{narrow} ? 0 : {size}"), ("lines", f"{narrow} ? {size} : 0")):
+        text = alt.Chart(titles).mark_text(
+            **style, lineBreak="\n", lineHeight=alt.expr(f"({shown}) ? {marks.LABEL_LINE + 2} : 0"),
+            fontSize=alt.expr(shown), dy=alt.expr(f"-15 * (length(split(datum.{field}, '\\n')) - 1)"),
+        )  # fmt: skip
+        layers.append(text.encode(x=x, y=alt.value(4), text=alt.Text(f"{field}:N")))
+    return layers
 
 
 def _end_words(start: Mapping[str, float]) -> str:

@@ -105,8 +105,8 @@ def tilt(rows: pd.DataFrame) -> str:
     if len(above) < len(SERIES):
         return ""
     return (
-        f"As they are, {above['word_position']} of the pairs have a cosine above zero; less the mean word and the mean "
-        f"position, {above[CENTRED]}."
+        f"As they are, {above['word_position']} of the pairs have a cosine above zero; with the means subtracted, "
+        f"{above[CENTRED]}."
     )
 
 

@@ -1,13 +1,12 @@
 """The directions that word and position use in every head."""
 
-import math
 from dataclasses import dataclass
 
 import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core import colours, default_model
+from analysis.core import colours
 from analysis.core.formatting import percent, plural
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -15,16 +14,8 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, run_settings, stored_rows
 
 SHARED = "word_position"
-TRIANGLE = "▼"
-NAMED = 0.6
-"""The part of a panel's width over which the name of random heads reaches, at most."""
-SHOWN_HEAD = (0, 2)
-"""The layer and the head of the default model that the tour and Look inside show: it has a ring."""
-RINGED = f"ring: head {SHOWN_HEAD[1]} of layer {SHOWN_HEAD[0]}"
 TOP = 1.12
 """The end of the axis, which leaves room for a name above a share of 1."""
-LOWEST = -0.05
-"""The share at which the axis ends below zero; a triangle at its end stands for a head that lies beyond."""
 
 
 @dataclass(frozen=True)
@@ -67,23 +58,24 @@ def heads(params: GeometryParameters) -> Figure:
         f"In {below} of {len(overlap)} heads, word and position share fewer directions than 95 % of random heads with "
         "the same singular values."
     )
-    far = rows[rows.value < LOWEST]
-    beyond = (
-        f"{TRIANGLE}: {plural(len(far), 'head')} below the end of the axis, down to {percent(far.value.min())}. "
-        "Without these directions the term of such a head grows, since they worked against the rest."
-        if len(far)
+    below_zero = rows[rows.value < 0]
+    grows = (
+        f"{plural(len(below_zero), 'value')} of the data lie below zero, down to {percent(below_zero.value.min())}: "
+        "without these directions the term of such a head grows, since they worked against the rest. "
+        if len(below_zero)
         else ""
     )
     return geometry_figure(
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"{text} {losses} {below_chance} {readable(model)}, each dot a head. A head's scores come from W_Q W_K^T. "
+            f"{text} {losses} {below_chance} {readable(model)}: the median head of each layer, and a line over the "
+            "middle half of its heads. A head's scores come from W_Q W_K^T. "
             "Each of its singular "
             "directions has a share in word → word and one in position → position, by the mean square of what it "
             "adds (keys centred, over the probe set). Shared: the sum of the smaller of the two shares, 1 if both "
             "use the same directions. Lost: what a term loses without the smallest set of directions that holds 90 % "
-            f"of the other term. {beyond} "
+            f"of the other term. {grows}"
             "Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
             f"rest (word and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} "
             "random heads with the same singular values as a head, its ends averaged over the heads of a layer."
@@ -95,56 +87,42 @@ def heads(params: GeometryParameters) -> Figure:
     )
 
 
-def _free_of_the_grid(share: float) -> float:
-    """The height of a name above a share: above the line at 1 where the name would else lie across it."""
-    return 1.0 if share > 2 - TOP else share
-
-
 def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
-    """A dot a head, layer by layer and the smallest first; random heads as a grey bar a layer."""
+    """The median head of each layer with the middle half of its heads; random heads as a grey bar a layer."""
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
-    y = marks.number(alt.Y, "value", None, domain=(LOWEST - 0.03, TOP), values=[0, 0.2, 0.4, 0.6, 0.8, 1], form="%")
-    x = marks.categories(alt.X, "layer", ["layer; in each, its heads", "from the least to the most"])
-    random = panels.chart_rows(rows).groupby("layer", as_index=False)[["baseline_low", "baseline_high"]].mean()
-    under = random.head(math.ceil(NAMED * len(random)))
+    by_layer = panels.chart_rows(rows).groupby("layer")
+    quarters = {"low": 0.25, "median": 0.5, "high": 0.75}
+    layers = (
+        by_layer[["baseline_low", "baseline_high"]]
+        .mean()
+        .assign(heads=by_layer.size(), **{name: by_layer.value.quantile(share) for name, share in quarters.items()})
+        .reset_index()
+    )
+    y = marks.number(
+        alt.Y,
+        "median",
+        None,
+        domain=(min(0.0, float(layers.low.min())), TOP),
+        values=[0, 0.2, 0.4, 0.6, 0.8, 1],
+        form="%",
+    )
+    x = marks.categories(alt.X, "layer", "layer")
     named = pd.DataFrame(
-        [{"layer": random.layer.iloc[0], "value": _free_of_the_grid(under.baseline_high.max()), "name": "random heads",
+        [{"layer": layers.layer.iloc[0], "median": min(1.0, layers.baseline_high.max()), "name": "random heads",
           "align": "left", "dx": -12, "dy": -12, "hue": theme.colour(colours.SOFT)}]
     )  # fmt: skip
-    ordered = panels.chart_rows(rows).assign(
-        order=rows.groupby("layer").value.rank(method="first"),
-        at=rows.value.clip(lower=LOWEST),
-        beyond=rows.value < LOWEST,
+    ink = theme.colour(colours.TERMS[panel.hue]) if panel.hue else theme.ink
+    base = alt.Chart(layers)
+    tooltip = marks.tips(
+        "layer:O", "heads", ("median", "", ".1%"), ("low", "quarter below", ".1%"), ("high", "quarter above", ".1%")
     )
-    if ordered.beyond.any():
-        lowest = rows.sort_values("value").iloc[0]
-        late = int(lowest.layer) > random.layer.median()
-        named.loc[len(named)] = named.loc[0].to_dict() | {
-            "layer": lowest.layer, "value": LOWEST, "name": percent(lowest.value),
-            "align": "right" if late else "left", "dx": -16 if late else -2, "dy": 0,
-        }  # fmt: skip
-    dots = alt.Chart(ordered).mark_point(
-        filled=True,
-        size=marks.SEED,
-        opacity=1,
-        color=theme.colour(colours.TERMS[panel.hue]) if panel.hue else theme.ink,
-    )
-    ring = ordered[(ordered.layer == SHOWN_HEAD[0]) & (ordered["head"] == SHOWN_HEAD[1]) & ~ordered.beyond]
-    ring = ring if rows.model.iloc[0] == default_model.NAME else ring.head(0)
-    rings = alt.Chart(ring).mark_point(filled=False, size=4 * marks.SEED, strokeWidth=1.5, opacity=1, color=theme.ink)
-    shape = alt.Shape("beyond:N", scale=alt.Scale(domain=[False, True], range=["circle", "triangle-down"]), legend=None)
-    band = alt.Chart(random).mark_bar(width={"band": 1}, opacity=0.4, color=GREY)
     return marks.panel(
-        band.encode(x=x, y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")),
-        marks.rule(theme, y=0),
-        dots.encode(
-            x=x,
-            xOffset=alt.XOffset("order:O"),
-            y=marks.same_axis(y, "at"),
-            shape=shape,
-            tooltip=marks.tips("layer:O", "head:O", *panels.RANDOM),
+        base.mark_bar(width={"band": 1}, opacity=0.4, color=GREY).encode(
+            x=x, y=marks.same_axis(y, "baseline_low"), y2=alt.Y2("baseline_high:Q")
         ),
-        *([rings.encode(x=x, xOffset=alt.XOffset("order:O"), y=marks.same_axis(y, "at"))] if len(ring) else []),
+        marks.rule(theme, y=0),
+        base.mark_rule(color=ink, strokeWidth=marks.LINE).encode(x=x, y=marks.same_axis(y, "low"), y2=alt.Y2("high:Q")),
+        base.mark_point(filled=True, opacity=1, size=marks.LARGE_DOT, color=ink).encode(x=x, y=y, tooltip=tooltip),
         *panels.names_at(named, x, y, theme),
         theme=theme,
         width=marks.THIRD,
@@ -153,6 +131,6 @@ def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
         below=[
             panel.below,
             f"median {medians['value']}, random {medians['baseline']}",
-            *([RINGED] if len(ring) else []),
+            "line: the middle half of the heads",
         ],
     )

@@ -25,6 +25,8 @@ ORDINARY = 3
 """The letters of the alphabet that a word has at least to be called an ordinary one."""
 ROOM = 0.25
 """The part of the axis below a point that its name needs."""
+BESIDE = 0.5
+"""The part of all words up to which the name of the chosen one stands at the right of its dot."""
 AXIS = "margin: distance to another word less distance to itself"
 
 
@@ -114,6 +116,11 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
           "align": "left" if right else "right", "hue": soft,
           "name": f"half keep a distance\nof {fixed(middle)} or more" if middle > 0 else ""}]
     )  # fmt: skip
+    left = float(picked["rank"].iloc[0]) < BESIDE * count
+    chosen = pd.DataFrame(
+        [{"rank": picked["rank"].iloc[0], "margin": picked.margin.iloc[0], "dx": 10 if left else -10, "dy": -8,
+          "align": "left" if left else "right", "hue": theme.ink, "name": in_words(selected)}]
+    )  # fmt: skip
     halfway = alt.Chart(half[half.name != ""]).mark_point(filled=True, opacity=1, size=marks.DOT, color=soft)
     return marks.panel(
         area.encode(x=x, y=marks.same_axis(y, "zero"), y2=alt.Y2("margin:Q")),
@@ -121,13 +128,14 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         *marks.line_plot(rows, x=x, y=y, theme=theme, color=blue, dots=0, tooltip=TIPS),
         halfway.encode(x=x, y=y),
         dot.encode(x=x, y=y, color=alt.Color("hue:N", scale=None), tooltip=marks.tips(*TIPS)),
+        *panels.names_at(chosen, x, y, theme)[1:],
         # No halo over the shade below the curve.
         *panels.names_at(half, x, y, theme)[1 if right else 0 :],
         theme=theme,
         width=marks.HALF,
         height=320,
         title=f"All {count:,} words",
-        below=["dot: the word that is chosen above", f"the nearest other word lies {apart} away (median)"],
+        below=[f"the nearest other word lies {apart} away (median)"],
     )
 
 

@@ -158,7 +158,7 @@ def _beside(over_corpus: Mapping[str, Yardstick], done: Sequence[str]) -> str:
     own = [f"this change: {one.turn:.0f}°" for name, one in over_corpus.items() if [name] == list(done)]
     others = [f"{YARDSTICKS[name]}: {one.turn:.0f}°" for name, one in over_corpus.items() if [name] != list(done)]
     texts = max(one.texts for one in over_corpus.values())
-    return f"Mean turn over {texts} texts: {'; '.join([*own, *others])}. "
+    return f"Over {texts} texts, as the angle of the mean cosine: {'; '.join([*own, *others])}. "
 
 
 @figure("intervention_kl", Parameters, live=RUN)

@@ -169,7 +169,7 @@ def _over_texts(run: Layers, terms: Sequence[str]) -> str:
         for term in dict.fromkeys(largest)
         if len(layers := largest.index[largest == term])
     ]
-    return f"Over {rows.texts.max()} texts, the largest of them is {join_names(parts)}. "
+    return f"Over {rows.texts.max()} texts, mean over heads, the largest of them is {join_names(parts)}. "
 
 
 def _draw(

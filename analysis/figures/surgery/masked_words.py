@@ -45,16 +45,13 @@ def masked_surgery(_: Parameters) -> Figure:
         f"in {readable(named)} {signed(costs['separated'])} nats with words and positions in separate directions "
         f"({RANK} for positions), "
         f"{signed(costs['separated_at_random'])} with random directions, {signed(costs['no_cross'])} without the "
-        f"cross terms, {signed(costs['mean_position'])} with no position"
+        f"cross terms, {signed(costs['mean_position'])} with every position the mean"
     )
-    along_read = costs.get("separated_along_read")
-    cut = "" if along_read is None else f" (the table's) or {signed(along_read)} (those texts read)"
     return Figure(
         title="Loss on masked words after every operation",
         finding=(
-            f"In {readable(named)}, keeping words out of {RANK} directions of positions costs "
-            f"{signed(costs['separated'])} nats{cut}; no cross terms {signed(costs['no_cross'])}, no positions "
-            f"{signed(costs['mean_position'])}"
+            f"In {readable(named)}, words and positions in separate directions cost {signed(costs['separated'])} nats, "
+            f"and the mean position at every place costs {signed(costs['mean_position'])}"
         ),
         frame=lambda: frame,
         caption=(

@@ -145,7 +145,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
     ]
     return Figure(
         title=f"Every head at layer {first.layer}, over {first.texts:,} texts",
-        finding=leading_terms(table),
+        finding=leading and f"At layer {first.layer}, {leading[0].lower()}{leading[1:]}",
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
             f"{beside_note(table)}{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer "
@@ -190,7 +190,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure:
     note = " A head with large scores weighs more when heads are pooled." if measure == "share" else ""
     return Figure(
         title="Over all heads, two ways" if measure == "share" else "Over all heads",
-        finding=_aggregates_finding(value, aggregations, named, measure),
+        finding=_aggregates_finding(value, aggregations, named, measure, int(first.layer)),
         frame=lambda: frame,
         caption=(
             f"{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
@@ -217,21 +217,24 @@ def _undrawn_note(count: int) -> str:
     return f"{plural(count, 'term')} below {NEGLIGIBLE} {'is' if count == 1 else 'are'} not drawn; the data have them. "
 
 
-def _aggregates_finding(value: Any, aggregations: tuple[str, ...], named: list[str], measure: str) -> str:
-    """The leading term by the mean over heads and, where there are two aggregations, pooled."""
+def _aggregates_finding(value: Any, aggregations: tuple[str, ...], named: list[str], measure: str, layer: int) -> str:
+    """A term by the mean over heads and, where there are two aggregations, pooled.
+
+    Of effects that is the largest of all terms; of shares the larger of those in `named`.
+    """
     if not named:
         return ""
-    term = max(named, key=lambda one: value["mean_over_heads", one])
+    at = f"At layer {layer}, "
     if measure != "share":
-        return f"Leaving out {term_label(term)} changes attention most, by {value['mean_over_heads', term]:.2f} nats"
-    text = (
-        f"{capitalised(term_label(term))} makes up {percent(value['mean_over_heads', term])} of the variance of scores"
-    )
+        most, effect = value["mean_over_heads"].idxmax(), value["mean_over_heads"].max()
+        return f"{at}leaving out {term_label(most)} changes attention most, by {effect:.2f} nats"
+    term = max(named, key=lambda one: value["mean_over_heads", one])
+    text = f"{at}{term_label(term)} makes up {percent(value['mean_over_heads', term])} of the variance of scores"
     pooled = [one for one in aggregations if one != "mean_over_heads"]
     if not pooled:
         return text
     return (
-        f"{text} in an average head, and {percent(value[pooled[0], term])} of that of all "
+        f"{text} in a head on average, and {percent(value[pooled[0], term])} of that of all "
         "heads together (heads with large scores count for more)"
     )
 

@@ -82,7 +82,7 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         finding=_finding(above, count, most),
         frame=lambda: frame,
         caption=(
-            f"{_over_texts(run)}A small curve a head: the mean score that position gives at each distance; the "
+            f"{_over_texts(run, count)}A small curve a head: the mean score that position gives at each distance; the "
             "stronger the ground, the larger the share of position in what varies, and a dot stands for a share below "
             f"{percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
             f"mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its "
@@ -119,15 +119,21 @@ def _named(places: list[tuple[int, int]]) -> str:
     return named if len(places) <= MOST_NAMED else f"{named}, and {plural(len(places) - MOST_NAMED, 'other head')}"
 
 
-def _over_texts(run: Curves) -> str:
-    """A sentence on the same heads over our own texts, followed by a space; empty where they were not measured."""
+def _over_texts(run: Curves, count: int) -> str:
+    """A sentence on the same heads over our own texts, followed by a space; empty where they were not measured.
+
+    count: of all heads.
+    """
     rows = over_texts(run.provenance.model, run.provenance.revision)
     shares = rows[rows.term.isin(run.terms)].groupby(["layer", "head"]).share.sum()
     if shares.empty:
         return ""
     above = [(int(layer), int(head)) for layer, head in shares[shares > HALF].sort_values(ascending=False).index]
     which = f": {_named(above)}" if above else ""
-    return f"Over {rows.texts.max()} texts it does so in {len(above) or 'none'} of them{which}. "
+    return (
+        f"Over {rows.texts.max()} texts, position alone makes up more than half in {len(above) or 'none'} of {count} "
+        f"heads{which}. "
+    )
 
 
 def _draw(run: Curves, order: list[tuple[int, int]] | None, outlined: tuple[int, int], theme: Theme) -> Chart:

@@ -21,7 +21,7 @@ from analysis.figures.terms.measures import term_label
 from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Decomposition
 
-TOTAL, OTHERS = term_label("total"), "the others, thin"
+TOTAL, OTHERS = term_label("total"), "other terms (thin)"
 """The names of the sum, and of the terms that are drawn thin."""
 HEIGHT = 300
 """Pixels of the plot."""

@@ -58,4 +58,4 @@ def leading_by_layer(lead: pd.DataFrame) -> str:
         f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
         for label in dict.fromkeys(largest)
     ]
-    return f"Of the terms of word and position, the largest is {join_names(parts)}"
+    return f"Mean over heads, the largest of the terms of word and position is {join_names(parts)}"

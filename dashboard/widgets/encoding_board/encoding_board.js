@@ -2,16 +2,13 @@
 // A press opens a row below this part of the board; the server draws what it holds.
 
 const ROW = 48; // pixels of a cell
-const AXIS = 49; // pixels of an axis above its cells
+const AXIS = 34; // pixels of an axis above its cells
 const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
 const NARROW = 860; // the width up to which a board is narrow
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
 const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3] };
 const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
-
-const SIGNS_OF_LOSS = "○ open, or few seeds ▸ off axis";
-const SIGN_OF_RISE = "grey: learns worse, or hardly";
 
 const times = (value) => (value === null ? "" : `× ${value.toFixed(2)}`);
 
@@ -120,9 +117,9 @@ function drawTicks(svg, width, axis, digits, y) {
   }
 }
 
-// Two lines that say how an axis is read, above its ticks.
-function drawAxis(svg, width, axis, lines, digits) {
-  lines.forEach((text, index) => mark(svg, "text", { x: 2, y: 12 + 15 * index, class: "soft" }, text));
+// A line that says how an axis is read, above its ticks.
+function drawAxis(svg, width, axis, text, digits) {
+  mark(svg, "text", { x: 2, y: 12, class: "soft" }, text);
   drawTicks(svg, width, axis, digits, AXIS - 4);
 }
 
@@ -176,14 +173,14 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       put(head, "span", {}, make("b", {}, title), axis);
       return axis;
     });
-    const keys = [["← better than added", SIGNS_OF_LOSS], ["← better", SIGN_OF_RISE], ["■ parameters ▲ arithmetic", `● ${timed}`]];
+    const keys = ["← better than added", "← better", "■ parameters ▲ arithmetic ● time"];
     axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
     parts.push(head, make("div", { class: "phone" }, `Costs are of a model ${size}, against learned, added positions; ${timed}.`));
   }
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
     const places = [make("span"), make("span")];
-    const keys = [["loss, nats: ← better", SIGNS_OF_LOSS], ["rise at 4 × the length", SIGN_OF_RISE]];
+    const keys = ["loss, nats: ← better", "rise at 4 × the length"];
     places.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
     parts.push(make("div", { class: "t axes" }, ...places));
   };

@@ -13,9 +13,9 @@ from dashboard.widgets.inside.run import PAGE, about, look, run, show_figure
 from dashboard.widgets.pickers import Pickers
 
 FIGURES = {
-    "tokens": "The output",
-    "heads": "The heads",
-    "order": "Without positions",
+    "tokens": "Output",
+    "heads": "Heads",
+    "order": "Word order",
 }
 OF_MANY = {
     "effects": "Every change, over a corpus",
@@ -42,7 +42,9 @@ def draw_many(pickers: Pickers) -> None:
 
 def draw(pickers: Pickers, facts: Any) -> None:
     """The tab. facts: the place of the line that is true of every figure."""
-    shown = look(pickers, FIGURES)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row:
+        shown = look(pickers, FIGURES)
     if shown == "order":
         test = run(pickers, lambda progress: live.run_request(PermutationRequest.of(pickers.values()), progress))
         about(test, len(test.token_info), "tokens permuted, with positions off and on", facts)
@@ -50,7 +52,7 @@ def draw(pickers: Pickers, facts: Any) -> None:
         show.copy_link(PAGE, values, without=("text", "pair"))
         show_figure("intervention_permutation", values, test)
         return
-    intervention_form.intervention_pickers(pickers)
+    intervention_form.intervention_pickers(pickers, row)
     result = run(pickers, lambda progress: live.run_request(InterventionRequest.of(pickers.values()), progress))
     about(result, len(result.tokens), f"{result.layers} layers of {result.heads} heads; {result.words}", facts)
     if shown == "heads":

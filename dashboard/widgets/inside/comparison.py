@@ -14,7 +14,6 @@ from analysis.figures.compare.two_sides import (
     CompareParameters,
     common_terms,
     far_apart,
-    shows_two,
     side_of_cell,
 )
 from analysis.figures.figure import STRONGEST
@@ -45,13 +44,8 @@ TEXT = "The dogs of the tall man are in the garden."
 """Other words in a sentence of the same build as the text that the page opens with."""
 CONTROL = 160
 """Pixels of a control of one side."""
-BELOW = {
-    "attention": "With attention",
-    "cell": "With one cell, term by term",
-    "terms": "With all heads, term by term",
-}
-BESIDE = 16
-"""The most tokens of which the maps of a term stand beside those of attention, four in a row."""
+BELOW = {"maps": "Scores", "attention": "Attention", "cell": "One cell", "terms": "All heads"}
+"""The maps of a term, and what may stand below them."""
 OVER_LAYERS = {"depth": "Against depth", "layers": "One term, every head"}
 
 
@@ -142,7 +136,7 @@ def boxes(pickers: Pickers) -> dict[str, str]:
     aspects = compared(pickers)
     if not has_boxes(pickers):
         return {}
-    places = iter(st.columns([3, 4, 4, 2.4], vertical_alignment="bottom"))
+    places = iter(st.columns([2.4, 5.4, 3.2, 2], vertical_alignment="bottom"))
     first, second, third = next(places), next(places), next(places)
     entered: dict[str, str] = {}
     if "model" in aspects:
@@ -204,7 +198,7 @@ def _run_both(pickers: Pickers, compute: Callable[[dict[str, Value], Callable[[s
 
 
 def scores(pickers: Pickers, facts: Any) -> None:
-    """The tab Scores: a term of both sides and the difference on one scale, and one cell, or all heads, as a sum."""
+    """The tab Scores: a term of both sides and their difference, and below it what a reader asks for."""
     results: tuple[Decomposition, Decomposition] = _run_both(
         pickers, lambda side, progress: live.decomposition(side, progress=progress)
     )
@@ -215,13 +209,12 @@ def scores(pickers: Pickers, facts: Any) -> None:
     if len(differences(pickers.values())) != 1:  # What alone differs stands on the button that opens the choice.
         st.markdown(escape_markdown(what_differs(pickers)))
     terms = common_terms(results)
-    _controls(pickers, results, terms)
-    choice = st.container()
     below = "terms"
     if CompareParameters.of(pickers.values()).takes_cell_apart:
         pickers.set("look", "cell")
     if terms:
-        with choice, st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _controls(pickers, results, terms)
             below = look(pickers, BELOW)
             if below == "terms":
                 measure(pickers)
@@ -230,20 +223,19 @@ def scores(pickers: Pickers, facts: Any) -> None:
                 side = side_of_cell(CompareParameters.of(pickers.values()), results)
                 cell_pickers(pickers, names, f"where the term is largest, {side}")
     else:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _controls(pickers, results, terms)
         measure(pickers)
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair", "text2", "pair2"))
-    params = CompareParameters.of(values)
-    tokens = max(len(one.tokens) for one in results)
-    narrow = bool(terms) and below == "attention" and tokens <= BESIDE and shows_two(params, results)
-    maps, other = st.columns(2, gap="large") if narrow else (st.container(), st.container())
     if terms:
-        with maps, show.reporting_problems():
+        with show.reporting_problems():
             show_figure("compare_maps", values, results, on_cell=partial(_take_apart, pickers))
     else:
         st.info("The two methods split hidden states differently and have no term in common, so there are no maps.")
-    with other, show.reporting_problems():
-        show_figure(f"compare_{below}", values, results)
+    if below != "maps":
+        with show.reporting_problems():
+            show_figure(f"compare_{below}", values, results)
 
 
 def _take_apart(pickers: Pickers, query: int, key: int) -> None:
@@ -257,21 +249,19 @@ def _controls(pickers: Pickers, results: Sequence[Decomposition], terms: Sequenc
     aspects = compared(pickers)
     own = "layer or head" in aspects
     of_sides = text_probe.sides(pickers.values())
-    # Side by side as far as there is room, on a phone two in a row.
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if terms:
-            pickers.choice("term", "Term", terms, term_label, width=CONTROL + 30)
-        with phone_fold.folded(PAGE, "sides"):
-            suffixes = ("", "2") if own else ("",)
-            for suffix, side, result, values in zip(suffixes, SIDES, results, of_sides, strict=False):
-                _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
-            # Sides that lie far apart have scales of their own at first.
-            if terms and far_apart(CompareParameters.of(pickers.values()), (results[0], results[1])):
-                pickers.toggle(
-                    "one_scale", "One scale", help="Else each map has its own, since one is pale beside the other."
-                )
-            elif terms:
-                pickers.toggle("own_scale", "Each map on its own scale", help="Else one scale holds for all.")
+    if terms:
+        pickers.choice("term", "Term", terms, term_label, width=CONTROL + 30)
+    with phone_fold.folded(PAGE, "sides"):
+        suffixes = ("", "2") if own else ("",)
+        for suffix, side, result, values in zip(suffixes, SIDES, results, of_sides, strict=False):
+            _side_pickers(pickers, suffix, f", {side}" if own else "", result, values)
+        # Sides that lie far apart have scales of their own at first.
+        if terms and far_apart(CompareParameters.of(pickers.values()), (results[0], results[1])):
+            pickers.toggle(
+                "one_scale", "One scale", help="Else each map has its own, since one is pale beside the other."
+            )
+        elif terms:
+            pickers.toggle("own_scale", "Own scales", help="Else one scale holds for all.")
     if "method" in aspects:
         pickers.segments("method2", "Method on the right", ["", *METHODS], {"": AS_LEFT}, help=METHOD_HELP)
 

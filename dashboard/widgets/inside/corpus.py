@@ -47,17 +47,6 @@ def choose_number(pickers: Pickers, *, many: bool) -> None:
     choose_once("over", "Numbers of", OVER, "corpus" if many else "", choose)
 
 
-def facts(pickers: Pickers) -> str:
-    """The line that is true of every figure over many texts: whose numbers they are."""
-    of_many_models = pickers.get("look") in FIGURES and pickers.get("tab") == "layers"
-    of = str(pickers.get("model")).strip()
-    if of_many_models:
-        of = "The models named below"
-    if pickers.get("tab") == "change" and pickers.get("look") == "masked":
-        of = "Our own encoders"
-    return escape_markdown(f"{readable(of)}, measured earlier over many texts.")
-
-
 def _models(pickers: Pickers, models: Sequence[str]) -> bool:
     """A drop-down of the models that were measured. False, with a sentence, where the form's model is none of them."""
     key, model = f"{PAGE}.measured", str(pickers.get("model")).strip()

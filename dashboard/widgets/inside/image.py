@@ -27,7 +27,7 @@ from dashboard.widgets.inside.run import PAGE, about, adds_up, choose_once, look
 from dashboard.widgets.intervention_form import intervention_pickers
 from dashboard.widgets.pickers import Pickers
 
-BELOW = {"": "None", "heads": "Every head"}
+BELOW = {"": "This head", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
@@ -64,7 +64,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         show_figure("vision_maps", values, result, why_not=why_not, on_cell=_setter(pickers, result, pressed))
     with beside:
         show_figure("vision_cell", values, result, why_not=why_not)
-    if look(pickers, BELOW, "A figure below") == "heads":
+    if look(pickers, BELOW) == "heads":
         measure(pickers)
         values = pickers.done()
         show_figure(
@@ -159,7 +159,7 @@ def _shown_positions(pickers: Pickers) -> str:
 def change(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
     """Each patch's output and each head's attention, before and after an intervention."""
     _refuse_without_weights(pickers)
-    intervention_pickers(pickers)
+    intervention_pickers(pickers, st.container(horizontal=True, vertical_alignment="center"))
     request = ImageInterventionRequest.of(pickers.values(), uploaded)
     result = run(pickers, lambda progress: live.run_request(request, progress))
     extra = f"{result.layers} layers of {result.heads} heads; {result.words}"

@@ -23,7 +23,7 @@ from dashboard.widgets.term_pickers import part_pickers, row_names
 NAMED_ROWS = 40
 """Rows of a map from which a slider offers a part of them."""
 FIGURES = {
-    "": "None",
+    "": "No figure",
     "cell": "The cell's terms",
     "total": "Added up",
     "maps": "The maps",
@@ -79,9 +79,12 @@ def draw(pickers: Pickers, facts: Any) -> None:
             pickers.set("key", cell[1])
         pickers.set("look", chosen)
 
-    choose_once("look", "Also draw, as papers print it", figures, shown, choose_figure, labelled=True)
-    with st.container(horizontal=True):
-        show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
+    show.copy_link(PAGE, values, without=("text", "pair"), why_not=probe_form.why_no_link(values))
+    with (
+        st.expander("Draw it as papers print it, or save this probe", expanded=bool(shown)),
+        st.container(horizontal=True, vertical_alignment="center"),
+    ):
+        choose_once("look", "Figures as papers print them", figures, shown, choose_figure)
         probe_form.save_button(pickers, result)
     if shown:
         run_of = layers if shown == "layers" else result

@@ -377,7 +377,8 @@ class Board {
     let size = Math.min(largest, (width - left - (names.flat ? 0 : bare ? 1 : 4)) / columns);
     size = size >= 4 && !bare ? Math.floor(size) : size;
     const all = size >= LETTER + 1 && !bare; // leaning names are closer to one another than rows are
-    const top = bare ? 1 : names.flat ? 18 : Math.ceil(0.87 * longest(columnNames)) + 12;
+    const upright = size < LETTER + 3; // leaning names of narrow columns would lie on each other
+    const top = bare ? 1 : names.flat ? 18 : Math.ceil((upright ? 1 : 0.87) * longest(columnNames)) + 12;
     const height = top + size * rows + 3;
     host.replaceChildren();
     host.style.height = `${height}px`;
@@ -401,14 +402,14 @@ class Board {
       }
     }
     const svg = mark(host, "svg", { width, height, "aria-hidden": true });
-    host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat, bare };
+    host.overlay = { svg, left, top, size, all, rowNames, columnNames, flat: names.flat, bare, upright };
     host.setAttribute("aria-label", title);
     this.outline(host, here, title);
   }
 
   // The names of rows and columns, and the frame of what is pressed: they follow a press without the cells being redrawn.
   outline(host, here, title, more = []) {
-    const { svg, left, top, size, all, rowNames, columnNames, flat, bare } = host.overlay ?? {};
+    const { svg, left, top, size, all, rowNames, columnNames, flat, bare, upright } = host.overlay ?? {};
     if (!svg) return;
     svg.replaceChildren();
     host.setAttribute("aria-label", title);
@@ -419,12 +420,13 @@ class Board {
       mark(svg, "text", { x: left - 6, y: top + size * (i + 0.5) + 4.5, "text-anchor": "end", class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     const every = flat ? Math.ceil(20 / size) : 1;
+    const turn = upright ? "rotate(-90) translate(2 1)" : "rotate(-60)";
     columnNames.forEach((name, j) => {
       const chosen = j === column;
       if (bare) return;
       if (flat ? (j % every || (Math.abs(j - column) < every && !chosen)) && !chosen : !all && !chosen) return;
       const x = left + size * (j + 0.5);
-      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) rotate(-60)` };
+      const place = flat ? { x, y: top - 5, "text-anchor": "middle" } : { transform: `translate(${x + 3} ${top - 5}) ${turn}` };
       mark(svg, "text", { ...place, class: chosen ? "here" : flat ? "soft" : "" }, name);
     });
     if (row < 0 || column < 0) return;
