@@ -102,7 +102,7 @@ def _loss(row: VariantRow) -> str:
 
 
 def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
-    """The steps until the row uses the order of words, as a share of the baseline's: that of the rules, if known."""
+    """The steps until the row uses the order of words, and the baseline's."""
     baseline = shown.row(BASELINE)
     if not row.steps:
         return ""
@@ -118,8 +118,7 @@ def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
             f"begins to use word order after {row.steps.text} steps, which is not told apart from adding’s "
             f"{baseline.steps.text}"
         )
-    share = judged_share(row, shown.preset) or row.steps.value / baseline.steps.value
-    return f"begins to use word order after {percent(share)} of adding’s steps{few}"
+    return f"begins to use word order after {row.steps.text} steps{few}, adding after {baseline.steps.text}"
 
 
 def judged_share(row: VariantRow, preset: str) -> float | None:
@@ -143,7 +142,7 @@ def _rules_note(row: VariantRow, shown: ExperimentsBoard) -> str:
     if row.steps and baseline.steps and row.steps.always and baseline.steps.always:
         drawn = f", and gives {percent(row.steps.value / baseline.steps.value)}"
     return (
-        f"The share of the steps, {percent(judged)}, is that of the frozen rules: they count to the first evaluation "
+        f"The frozen rules give its share of adding’s steps as {percent(judged)}: they count to the first evaluation "
         f"below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms. The picture "
         f"interpolates between evaluations to a level {PLATEAU_MARGIN:g} nats below the end of "
         f"{named(ORDERLESS[MASKED])}{drawn}."

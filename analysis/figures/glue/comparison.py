@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.ablation.variants import quote
+from analysis.claims.statements import OPEN, stored
+from analysis.claims.statements.judgement import Judgement
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
@@ -68,7 +70,7 @@ def _figure(
     )
     return Figure(
         title=title.format(baseline),
-        finding=_not_ranked(_finding(shown, study, shows), study),
+        finding=_not_ranked(_finding(shown, study, shows), study) + (_open_by_rules(study) if study else ""),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
         alt=f"{title.format(name_of(study))}. {_alt(shown, shows)}",
@@ -112,6 +114,7 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             "scores": "Score on each task's dev set, in points; higher is better; "
             f"{span(cells.seeds)} {seed_kind(study)}.",
         }[shows if shows == "scores" else name.removeprefix("glue_")],
+        _refused_with_reason(study) if shows == "difference" else "",
         f"{'Our own' if run_owner(study) == 'own' else 'Imported'} runs: preset {study.results.preset}, "
         f"{len(study.results.variants)} variants, {span(cells.seeds)} {seed_kind(study)}, "
         "at the best learning rate of each variant and task"
@@ -155,6 +158,28 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
             else "",
         ]
     return " ".join(part for part in parts if part)
+
+
+def _refused(study: Study) -> list[Judgement]:
+    """The statements on refitted models that the frozen rules leave open with all of their runs there."""
+    if study.results.preset != REFITTED:
+        return []
+    kind, _ = JUDGED_AS[REFITTED]
+    return [one for one in stored.statements() if one.kind == kind and one.verdict == OPEN and not one.missing]
+
+
+def _open_by_rules(study: Study) -> str:
+    """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
+    ids = join_names([one.id for one in _refused(study)])
+    return f"; the frozen rules leave this open ({ids})" if ids else ""
+
+
+def _refused_with_reason(study: Study) -> str:
+    """A sentence on the statements that stay open, and why; empty without any."""
+    refused = _refused(study)
+    reasons = {one.sentence.partition(". ")[0].removeprefix("Open: ") for one in refused}
+    ids = join_names([one.id for one in refused])
+    return f"The frozen rules leave {ids} open, since {'; and since '.join(sorted(reasons))}." if refused else ""
 
 
 def _other_correction(study: Study, different: str) -> str:

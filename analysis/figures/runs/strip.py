@@ -90,8 +90,8 @@ def _finding(seeds: float, means: pd.Series, limit: float) -> str:
     if not seeds > 0 or not variants > 0:
         return ""
     far = len(means) - len(near)
-    beyond = f" ({far} of {len(means)} variants {'lies' if far == 1 else 'lie'} beyond the axis)" if far else ""
-    return f"Variants end up to {fixed(variants)} nats apart; seeds of one variant {fixed(seeds)} in the median{beyond}"
+    beyond = f" (but {far} further away)" if far else ""
+    return f"Variants end up to {fixed(variants)} nats apart{beyond}, the seeds of one by {fixed(seeds)} in the median"
 
 
 def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:
