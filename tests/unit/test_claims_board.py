@@ -294,7 +294,9 @@ def test_the_tally_of_a_question_is_the_sum_of_its_claims() -> None:
 def test_a_claim_that_two_measures_divide_says_which_is_true() -> None:
     """Of C34 the final losses hold and the speed of learning fails; a claim that one measure divides says none."""
     said = {claim["id"]: claim["decided"] for group in board().content["groups"] for claim in group["claims"]}
-    assert said["C34"].startswith("Final loss: true. Speed of learning word order: false (C34o), so as it is worded")
+    assert said["C34"].startswith(
+        "Final loss: true. Speed of learning word order: false (C34o), so that the claim holds"
+    )
     for heading in stored.headings():
         whole = [one for one in heading.parts if not one.aside and not one.part]
         sides = {side: {one.kind for one in whole if deciding.bearing(one) == side} for side in (deciding.FOR, AGAINST)}

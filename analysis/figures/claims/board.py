@@ -200,7 +200,7 @@ def _by_measure(heading: Heading) -> str:
         return ""
     true, false = (join_names(sorted(MEASURES[kind] for kind in found)) for found in kinds)
     ids = join_names([part.id for part in failing])
-    return f"{capitalised(true)}: true. {capitalised(false)}: false ({ids}), so as it is worded the claim fails."
+    return f"{capitalised(true)}: true. {capitalised(false)}: false ({ids}), so that the claim holds in part."
 
 
 def _decided(heading: Heading) -> str:
@@ -208,8 +208,10 @@ def _decided(heading: Heading) -> str:
     (decides,) = [part for part in heading.parts if part.decides]
     supporting = bearings(heading.parts)[FOR]
     words = {
-        AGAINST: f"As it is worded, the claim fails with {decides.id}: one statement against it is enough"
-        + (f", though {supporting} {'speaks' if supporting == 1 else 'speak'} for it." if supporting else "."),
+        AGAINST: f"The claim holds in part: {plural(supporting, 'statement')} "
+        f"{'speaks' if supporting == 1 else 'speak'} for it, but {decides.id} speaks against it as it is worded."
+        if supporting
+        else f"As it is worded, the claim fails with {decides.id}: one statement against it is enough.",
         MIXED: f"No statement speaks against it, but {decides.id} is mixed.",
         FOR: "Nothing that is decided speaks against it.",
         OPEN: "Nothing about it is decided yet.",

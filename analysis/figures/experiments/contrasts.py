@@ -28,7 +28,7 @@ PARENTS = ("C34", "C36")
 """The claims whose statements are about where positions are told, and how narrow words are."""
 NATS = "nats per predicted token"
 OPEN = "open"
-NOT_LOWER, NOT_HIGHER = "same or higher", "same or lower"
+NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
 CORRECTED, UNEVEN = "corrected", "uneven"
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
@@ -36,8 +36,6 @@ LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
 ROW = 30
 """Pixels of a row: two lines of text."""
-SECOND_LETTERS = 62
-"""Letters in a line above the second chart."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21))
 """The numbers of the axis, in nats."""
 THEN = "then "
@@ -93,7 +91,7 @@ GROUPS = (
         TO_ATTENTION,
     ),
     Group(
-        "From adding once, normalised: every layer first",
+        "From adding once, normalised",
         "width128",
         (
             SingleChange("C34e", "added again in every layer"),
@@ -162,8 +160,6 @@ OTHERS = Group(
 )
 TOTAL, MATRIX = "C34b", "C34a"
 """The contrasts that the heading tells: of telling in every layer, and of a matrix of their own."""
-NARROWER, EQUALLY_NARROW = ("C36c", "words of 80 %"), ("C36b", "concatenating beside words of 50 %")
-"""Those that stand above the chart of concatenations, with what is changed: narrower words, and concatenating there."""
 
 
 @figure("experiments_contrasts", Parameters)
@@ -265,7 +261,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
         },
         citation_keys=("ke2021tupe",),
         sentences=tuple(f"{pair}." for pair in waiting.pair),
-        draw=lambda theme: _draw(table, _of_narrow_words(found), theme),
+        draw=lambda theme: _draw(table, theme),
         columns=table.chart.nunique(),
     )
 
@@ -431,17 +427,6 @@ def _finding(found: pd.DataFrame) -> str:
     return capitalised("; ".join(parts))
 
 
-def _of_narrow_words(found: pd.DataFrame) -> str:
-    """The decided effects of narrower words, and of concatenating beside words as narrow; empty while both are open."""
-    by_id, margin, parts = {row.id: row for row in frames.rows(found)}, _margin(found), []
-    for statement, words in (NARROWER, EQUALLY_NARROW):
-        row = by_id.get(statement)
-        word = OPEN if row is None else standing(row.verdict, row.low, row.high, margin)
-        if row is not None and word != OPEN:
-            parts.append(f"{words}: {signed_or_zero(row.effect)}, {word}")
-    return "; ".join(parts)
-
-
 def _changes(word: str, row: Any) -> str:
     """The standing of a loss after a change, as a verb: lowers the loss by 0.25 nats."""
     if word in ("lower", "higher"):
@@ -451,15 +436,14 @@ def _changes(word: str, row: Any) -> str:
     return f"does not {'lower' if word == NOT_LOWER else 'raise'} the loss"
 
 
-def _draw(table: pd.DataFrame, second: str, theme: Theme) -> list[Chart]:
-    """The charts side by side on one scale; the first says how to read them all, `second` what the other one shows."""
+def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
+    """The charts side by side on one scale; the first says how to read them all."""
     ends = pd.concat([-table.margin, table.margin, table.effect, table.low, table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
     key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
     # The second chart has as many lines above it, so that both begin at one height.
-    lines = marks.wrap_lines(second, SECOND_LETTERS)
-    below = {0: [*key, *[" "] * (len(lines) - len(key))], 1: [*lines, *[" "] * (len(key) - len(lines))]}
+    below = {0: key, 1: [" "] * len(key)}
     first = "What one change adds to the loss"
     # So that the texts at the right take as much room in both, and an effect is as long in both.
     longest = max("\n".join(table.text).split("\n"), key=len)

@@ -133,12 +133,12 @@ def _finding(table: pd.DataFrame) -> str:
     sure = _sure(table, both)
     grown = both[sure & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
-        named_here = join_names(
-            f"what {quote(which)} {effect} adding{' grows' if not place else ''} from "
-            f"{fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))} nats"
-            for place, (effect, which) in enumerate(_examples(grown[wide], table))
+        named_here = "; ".join(
+            f"{quote(which)} {effect} {fixed(abs(grown[wide][which]))} nats instead of "
+            f"{fixed(abs(grown[narrow][which]))}"
+            for effect, which in _examples(grown[wide], table)
         )
-        return f"From width {narrow} to {wide} {named_here}"
+        return f"At width {wide} instead of {narrow}, compared with adding: {named_here}"
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
@@ -169,8 +169,8 @@ def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
     concatenated = losses[losses.index.isin(beside)]
     losses = concatenated if len(concatenated) else losses
     gains = grown[grown < 0]
-    found = [("gains over", str(gains.idxmin()))] if len(gains) else []
-    return [*found, ("loses to", str(losses.idxmax()))] if len(losses) else found
+    found = [("gains", str(gains.idxmin()))] if len(gains) else []
+    return [*found, ("loses", str(losses.idxmax()))] if len(losses) else found
 
 
 def _planned(table: pd.DataFrame) -> list[int]:

@@ -270,7 +270,7 @@ def _figure(
         frame=lambda: rows.drop(columns=["tip", "metric"]),
         caption=(
             f"{len(means)} comparisons from {len(papers)} papers, each with the baseline of its own table; right of "
-            f"zero is better; {_spreads(rows)}, so none is shown to be significant.{notes}"
+            f"zero is better; {_spreads(rows)}, so no significance is claimed.{notes}"
         ),
         alt="Gains over each paper's own baseline. " + " ".join(sentences),
         command="python -m analysis query "

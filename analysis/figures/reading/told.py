@@ -36,7 +36,7 @@ LETTERS = 24
 """The most letters of a line of these words."""
 STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
-STEP_ROW = 44
+STEP_ROW = 50
 """The least pixels of a row with such a bar."""
 NEW_SEEDS = 62
 """Pixels from the plot's right edge to the column of what new seeds say."""
