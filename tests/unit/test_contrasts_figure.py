@@ -27,7 +27,7 @@ FIGURE_NAMES = ("experiments_contrasts", "experiments_contrasts_others")
         (-0.28, -0.23, "lower"),
         (0.06, 0.2, "higher"),
         (-0.02, 0.2, "not lower"),
-        (-0.2, 0.02, "same or lower"),
+        (-0.2, 0.02, "not higher"),
     ],
 )
 def test_a_word_is_where_the_whole_interval_lies(low: float, high: float, word: str) -> None:

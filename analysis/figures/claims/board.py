@@ -12,10 +12,12 @@ from analysis.claims.statements.changes import statement_names
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.judgement import (
     COMPARED_WITH,
+    CONTRADICTED,
     FAILS,
     HOLDS,
     MIXED,
     OPEN,
+    SUPPORTED,
     Change,
     Document,
     Judgement,
@@ -284,6 +286,7 @@ def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any
         "line": printed.line_in_words,
         "tour": TOUR.get(part.id, ""),
         "held": held,
+        "needs": _needs(part) if held else "",
         "strip": vars(places) if places else None,
         "place": _place_in_words(part),
         "evidence": [key for key, holds in kinds.items() if holds],
@@ -323,6 +326,13 @@ def _readings(part: Judgement) -> str:
 
 def _holding(part: Judgement) -> int:
     return sum(reading.standing == "holds" for reading in part.readings)
+
+
+def _needs(part: Judgement) -> str:
+    """The rule of a statement whose readings mostly point the other way, in a word; empty for any other."""
+    if part.verdict == CONTRADICTED and part.quantifier == "every" and _holding(part):
+        return "all must"
+    return "one suffices" if part.verdict == SUPPORTED and part.quantifier == "some" else ""
 
 
 def _held(part: Judgement) -> str:

@@ -55,7 +55,7 @@ STAGES = (
 def after_training(separated: Separated | None) -> Stage:
     """The fifth stage: what was measured of a trained model; in words alone where nothing is stored."""
     return Stage(
-        "A trained sum, cut apart",
+        "Trained, cut apart",
         "After training",
         "W · [word ; position]",
         f"In a trained MiniLM, keep words out of the {separated.rank} strongest of the positions’ {separated.width} "

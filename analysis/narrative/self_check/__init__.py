@@ -95,8 +95,8 @@ def _room() -> Check | None:
     value = float(enough.value.iloc[0])
     return Check(
         step="cut",
-        question=f"{default_model.NAME} has {_width()} directions. How many must its whole table of positions keep at "
-        "least, of these numbers, for the model to judge sentences as well as before?",
+        question=f"{default_model.NAME} has {_width()} directions. Which is the smallest of these numbers that is "
+        "enough for all its positions, so that it judges sentences as well as before?",
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
@@ -153,7 +153,8 @@ def _told() -> Check | None:
         else f"It ends {fixed(abs(shared.effect))} nats {'lower' if right == 0 else 'higher'}."
     )
     if gained is not None and gained.effect is not None and gained.verdict == SUPPORTED:
-        because += f" Told to every layer's attention, both gain some {fixed(abs(gained.effect))} nats on adding once."
+        nats = fixed(abs(gained.effect))
+        because += f" Told to every layer's attention, both gain some {nats} nats over adding once."
     return Check(
         step="told",
         question="Two encoders tell positions to the queries and keys of every layer: one through the words' own "

@@ -53,7 +53,7 @@ function printed(statement) {
 function columns(statement) {
   if (!statement.number) return unmeasured();
   return make("span", { class: "val cols", title: statement.place }, make("span", {}, statement.rounded), " ", make("span", { class: "bound" }, statement.short_unit), " ",
-    make("span", { class: "bound", title: statement.held || null }, statement.readings + (statement.held ? " hold" : "")));
+    make("span", { class: "bound", title: statement.held || null }, statement.readings + (statement.held ? " hold" : ""), statement.needs ? make("span", { class: "needs" }, statement.needs) : ""));
 }
 
 // A supported statement with a plain sentence is told by that alone: the words of its rule lie behind the press. Of any

@@ -13,7 +13,7 @@ from analysis.narrative.answer.computed_sentence import (
     register,
     undecided,
 )
-from analysis.rules import training_rules
+from analysis.rules import encoder_contests, training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
 NARROW, BESIDE_NARROW = "C36c", "C36a"
@@ -51,7 +51,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             (
                 f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
                 f"same width {bold} than adding, by {_range(effects)} nats over {layouts} "
-                f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}; the points below are of another). "
+                f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). "
                 "Its words are narrower, too.",
                 _equal_words(facts),
                 *_proposed(facts),
@@ -81,7 +81,9 @@ def _equal_words(facts: Facts) -> str:
         fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
     )
     open_yet = undecided(facts.get(BESIDE_NARROW))
-    return f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
+    preset = encoder_contests()[NARROW][0].preset
+    told = f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
+    return f"By recipe {preset}: {told}"
 
 
 def _proposed(facts: Facts) -> list[str]:

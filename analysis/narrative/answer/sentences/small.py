@@ -44,7 +44,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     undecided = sum(fact.verdict == OPEN for name, fact in facts.items() if name.startswith(CLAIM))
     widths = sorted(PRESETS[preset].hidden_size for preset in encoder_rules().recipes)
     others = join_names(str(width) for width in widths if width != size.hidden_size)
-    waiting = f"Of widths {others}, {plural(undecided, 'statement')} {'is' if undecided == 1 else 'are'} open."
+    waiting = f"{plural(undecided, 'statement')} on widths {others} {'is' if undecided == 1 else 'are'} open."
     open_yet = [waiting] if undecided else []
     known = [decided for name in ONCE_AT_OTHER_WIDTHS if (decided := fixed_sentences(facts, (name,)))]
     # The words that were fixed before the runs do not say where once is.

@@ -245,14 +245,14 @@ register(
             Tempering(
                 "C22e",
                 MIXED,
-                "In papers, relative positions do better than absolute ones by more than counts as the same in "
-                "{holding} of {count} comparisons.",
+                "In {holding} of {count} published comparisons, relative positions beat absolute ones by more than "
+                "what counts as the same.",
             ),
             Tempering(
                 "C19a",
                 CONTRADICTED,
-                "In two papers, one of which changes more than that, GLUE rises by less than a point "
-                "without the cross terms, at most {size:.2f}.",
+                "In the two published comparisons nearest to it, one of which changes more, the average of all columns "
+                "of GLUE rises by at most {size:.2f} points without the cross terms.",
             ),
             Tempering(
                 "C30d",
