@@ -197,7 +197,7 @@ def test_a_short_sentence_keeps_its_other_numbers_one_press_away(store: Path) ->
     assert others[0].replace("only once costs", "only once, at the input, costs") in small["sentence"]
     assert all(answer in small["further"] for answer in others[1:])
     undecided = sum(one.verdict == OPEN for one in statements.statements() if one.id.startswith("C37"))
-    assert f"{undecided} statements are open" in small["further"]
+    assert f"{undecided} statements on widths" in small["further"]
     assert len(numbers(small["sentence"])) <= 4, small["sentence"]
     assert f"{100 * statement('C01b').effect:.1f} % more arithmetic" in cost["sentence"].replace("\u00a0", " ")
     assert f"{100 * statement('C01a').effect:.1f} % more parameters" in cost["further"].replace("\u00a0", " ")

@@ -172,5 +172,5 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
         label.encode(x=x, y=y, text=alt.Text("text:N")),
     ]
     return marks.panel(
-        *layers, theme=theme, width=marks.WIDE, height=330, title="Orange band: 95 % interval of the loss by the cut",
+        *layers, theme=theme, width=marks.WIDE, height=330, title="Orange band: 95 % interval of what the cut costs",
     )  # fmt: skip

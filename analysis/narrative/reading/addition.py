@@ -22,11 +22,10 @@ def says(values: Values) -> str:
         raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
-        f"Over {row.windows:,} windows, in {row.counted} of their {row.length} places, position alone makes up "
-        f"{percent(row.position_share, 1)} of the squared length of the vectors that enter {default_model.NAME}'s "
-        f"first layer; the mean vector, common to all tokens, makes up {percent(row.mean_share, 1)}, what the words of "
-        f"a window share {percent(row.context_share, 1)}, and what is each token's own, mostly its word, "
-        f"{percent(row.residual_share, 1)}."
+        f"The squared length of the vectors that enter {default_model.NAME}'s first layer is "
+        f"{percent(row.position_share, 1)} position, {percent(row.residual_share, 1)} each token's own, mostly its word, {percent(row.mean_share, 1)} the "
+        f"mean vector that all tokens share, and {percent(row.context_share, 1)} what the words of a text share "
+        f"({row.windows:,} texts; {row.counted} of the {row.length} tokens of each are counted)."
     )
 
 
