@@ -23,9 +23,10 @@ def says(values: Values) -> str:
     row = rows.iloc[0]
     return (
         f"The squared length of the vectors that enter {default_model.NAME}'s first layer is "
-        f"{percent(row.position_share, 1)} position, {percent(row.residual_share, 1)} each token's own, mostly its word, {percent(row.mean_share, 1)} the "
-        f"mean vector that all tokens share, and {percent(row.context_share, 1)} what the words of a text share "
-        f"({row.windows:,} texts; {row.counted} of the {row.length} tokens of each are counted)."
+        f"{percent(row.position_share, 1)} position, {percent(row.residual_share, 1)} each token's own, mostly its "
+        f"word, {percent(row.mean_share, 1)} the mean vector that all tokens share, and "
+        f"{percent(row.context_share, 1)} what the words of a text share ({row.windows:,} texts; {row.counted} of the "
+        f"{row.length} tokens of each are counted)."
     )
 
 
