@@ -1,5 +1,6 @@
 """Names beside the points of a scatter, each at a free place; the last ones are left out where there is none."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise, product
 
@@ -15,6 +16,8 @@ RADIUS = 5
 """Pixels from the middle of a point to its edge."""
 SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28, -38, 38, -50, 50)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
+ALONE = 14
+"""The pixels around a point within which another leaves it without a name that the figure can do without."""
 LEADER = 12
 """The pixels above or below its point from which on a line leads to a name."""
 LETTERS = (100, 18, 13, 9)
@@ -41,8 +44,8 @@ def placed(
     A name is broken into lines where it finds no room in one; `down` is of the first.
 
     points: x, y, name and named, those that matter most first. domain: both ends of each axis. lines: corners of
-    lines of level and upright pieces that no name may cover. every: the others are named as well, where a name needs
-    no line to lead to it.
+    lines of level and upright pieces that no name may cover. every: the others are named as well, exactly beside their
+    points, where no other point is so near that the name could be taken for its own.
     """
     (left, right), (bottom, top) = domain
 
@@ -57,17 +60,18 @@ def placed(
     rows = []
     for index, (x, y) in enumerate(places):
         needed = points.named.iloc[index]
-        if not (needed or every):
+        near = any(
+            math.hypot(x - other_x, y - other_y) < ALONE for other_x, other_y in places[:index] + places[index + 1 :]
+        )
+        if not needed and (near or not every):
             continue
         for name, shift, side in product(_wrapped(points.name.iloc[index]), SHIFTS, ("right", "left")):
             written = name.splitlines()
-            if not needed and len(written) > MOST_LINES:
+            if not needed and (shift or len(written) > MOST_LINES):
                 continue
             length, rest = marks.LABEL_LETTER * max(map(len, written)), marks.LABEL_LINE * (len(written) - 1)
             start = x + GAP if side == "right" else x - GAP - length
             first = y + shift - rest / 2
-            if not needed and abs(first - y) >= LEADER:
-                continue
             half = marks.LABEL_LINE / 2 + 1
             box = (start, first - half, start + length, first + half + rest)
             if box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.core import frames
 from analysis.figures import marks
-from analysis.figures.beside_points import GAP, RADIUS, placed
+from analysis.figures.beside_points import ALONE, GAP, RADIUS, placed
 
 WIDTH, HEIGHT = 400, 200
 DOMAIN = ((0.0, WIDTH), (0.0, HEIGHT))
@@ -79,3 +79,18 @@ def test_a_name_is_broken_between_words_where_one_line_finds_no_room() -> None:
     (found,) = frames.rows(placed(points, DOMAIN, WIDTH, HEIGHT, walls))
     assert found.name == "Concatenated\nand projected"
     assert found.down == -marks.LABEL_LINE / 2, "both lines together stand beside the point"
+
+
+def test_a_name_that_a_figure_can_do_without_stands_right_beside_its_own_point_and_where_no_other_is_near() -> None:
+    """So that it cannot be taken for the name of another; what must be named is named nonetheless."""
+    for crowded in (20, 60):
+        points = crowd(crowded).assign(named=lambda rows: rows.index < 3)
+        found = placed(points, DOMAIN, WIDTH, HEIGHT, every=True)
+        optional = found[~found.named.astype(bool)]
+        assert len(optional)
+        assert len(found) > len(optional)
+        for row in frames.rows(optional):
+            lines = row.name.count("\n")
+            assert row.down == -marks.LABEL_LINE * lines / 2, "its middle is level with its point"
+            away = np.hypot(points.x - row.x, points.y - row.y)
+            assert (away[away > 0] >= ALONE).all()

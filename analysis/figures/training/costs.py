@@ -245,8 +245,8 @@ def less_with_own_matrices(rows: pd.DataFrame, preset: str) -> str:
     if less.empty or less.min() <= 0:
         return ""
     return (
-        f"Matrices of positions' own mean {_shares(less)} less arithmetic, since the feed-forward layers are made "
-        "smaller by the same number of parameters."
+        f"Where positions have matrices of their own, there is {_shares(less)} less arithmetic, since the "
+        "feed-forward layers are made smaller by the same number of parameters."
     )
 
 

@@ -77,7 +77,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         frame=lambda: rows,
         caption=sentences(
             f"Each point is a variant of recipe {recipe}, minus {named(BASELINE)}'s loss and {axis.noun}; lower and "
-            "further left is better; a pointer on one says its name."
+            "further left is better; the table below names all."
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
             if drawn.best.sum() > 1
