@@ -37,6 +37,8 @@ LEFT_ROOM = 0.09
 ROW = 34
 """Pixels of a row: its columns stand above its mean."""
 ALL_COLUMNS, WITHOUT_COLA = "mean of the columns", "mean without CoLA"
+FAR = 2
+"""The points by which CoLA's dot lies above all others of its row where it is named."""
 COLUMN_OFFSET, MEAN_OFFSET = -11, 0
 """Pixels from the middle of a row at which columns and means stand."""
 
@@ -195,17 +197,16 @@ def literature(_: Parameters) -> Figure:
 def _finding(means: pd.DataFrame) -> str:
     """The numbers of comparisons that each of the two wins, of those that train both sides equally long.
 
-    Of the cross terms: in how many nothing else changes, and what these gain.
+    Of the cross terms: in how many nothing else changes.
     """
     equal = means[~means.shorter]
     concatenated, untied = equal[equal.panel == CONCATENATED].gain, equal[equal.panel == UNTIED]
     gains = untied.gain_without_cola
-    alone = gains[untied.comparison.isin(_alone())]
+    alone = int(untied.comparison.isin(_alone()).sum())
     return (
         f"Trained equally long, concatenating beats adding in {int((concatenated > 0).sum())} of {len(concatenated)} "
-        f"comparisons, dropping cross terms in {int((gains > 0).sum())} of {len(gains)} ({signed(gains.min())} to "
-        f"{signed(gains.max())} points without CoLA); {len(alone)} of these "
-        f"{'changes' if len(alone) == 1 else 'change'} nothing else"
+        f"comparisons, and dropping cross terms in {int((gains > 0).sum())} of {len(gains)}, "
+        + ("one of which changes nothing else" if alone == 1 else f"{alone} of which change nothing else")
     )
 
 
@@ -449,6 +450,15 @@ def _panel(
                 ("tip", "printed"), "read_in",
             ),
         )  # fmt: skip
+    # The dots that pull a mean away from the others.
+    most = singles[singles.task != "cola"].groupby("comparison").gain.max().to_dict()
+    cola = singles[singles.task == "cola"]
+    pulling = [row.gain > most.get(row.comparison, math.inf) + FAR for row in frames.rows(cola)]
+    if any(pulling):
+        names_of_dots = alt.Chart(cola[pulling]).mark_text(
+            align="left", dx=7, dy=COLUMN_OFFSET, fontSize=marks.TEXT, color=theme.ink
+        )
+        layers.append(names_of_dots.encode(x=x, y=y, text="column:N"))
     kinds = list(dict.fromkeys(diamonds.which))
     for shorter, drawn in diamonds.groupby("shorter"):
         layers += marks.row_plot(
@@ -456,6 +466,8 @@ def _panel(
             color=marks.series("which", kinds, theme), filled=not shorter,
             tooltip=("comparison", ("which", "mean of"), ("written", unit)),
         )  # fmt: skip
+    alone = diamonds.comparison.isin(_alone()) & (diamonds.which == WITHOUT_COLA)
+    diamonds = diamonds.assign(written=diamonds.written.where(~alone, diamonds.written + "; nothing else changes"))
     written = diamonds.groupby("label", sort=False, as_index=False).agg(
         written=("written", " ".join), gain=("gain", "max"), lowest=("gain", "min")
     )
@@ -472,7 +484,13 @@ def _panel(
         else "one column each"
     )
     hollow = "hollow: shorter training" if means.shorter.any() and len(kinds) == 1 else ""
-    below = marks.wrap_lines("; ".join(filter(None, (reading, hollow))), LINE_LETTERS)
+    equal = means[~means.shorter].gain_without_cola.dropna()
+    spans = (
+        f"trained equally long: {signed(equal.min())} to {signed(equal.max())} points without CoLA"
+        if len(equal)
+        else ""
+    )
+    below = [spans] * bool(spans) + marks.wrap_lines("; ".join(filter(None, (reading, hollow))), LINE_LETTERS)
     return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 
