@@ -160,6 +160,9 @@ def test_a_row_with_too_few_seeds_has_a_ring_and_no_verdict(board):
             assert row.outcome == "few"
             assert row.rank is None
             assert not row_data(row, board)["judged"]
+        if row.gap or row.outcome == "baseline":
+            verdict = row.outcome in ("lower", "higher", "same", "baseline")
+            assert row_data(row, board)["undecided"] == (not verdict), "hollow is what is not decided"
         if row.outcome in ("lower", "higher", "same", "unresolved"):
             assert row.gap is not None
             assert row.gap.seeds >= board.needed
@@ -216,21 +219,21 @@ def row(variant, way, outcome):
     [
         (
             {"rotary": "lower", "tupe_a": "lower", "concat_20": "higher"},
-            "All 2 variants that tell positions to the attention alone of every layer beat adding; of 1 other none "
+            "All 2 variants that tell positions only to attention, in every layer, beat adding; of 1 other none "
             "do, those that concatenate included",
         ),
         (
             {"tupe_a": "lower", "no_cross": "same", "first_layer_attention": "lower", "concat_20": "lower"},
-            "1 of 2 variants that tell positions to the attention alone of every layer beat adding; of 2 others 2 do, "
+            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; of 2 others 2 do, "
             "1 of them by concatenating",
         ),
         (
             {"rotary": "higher"},
-            "None of 1 variants that tell positions to the attention alone of every layer beat adding",
+            "None of 1 variants that tell positions only to attention, in every layer, beat adding",
         ),
         (
             {"bert_r": "lower", "every_layer_hidden": "lower", "rotary": "higher", "tupe_a": "lower"},
-            "1 of 2 variants that tell positions to the attention alone of every layer beat adding; of 2 others 2 do",
+            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; of 2 others 2 do",
         ),
         ({"every_layer_hidden": "lower", "no_position": "higher"}, "1 of 2 variants beat adding"),
         (

@@ -113,8 +113,8 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
         "within which the rules count a difference as none."
         if shown.margin
         else "",
-        f"A ring stands for a row with fewer than {shown.needed} seeds, which is not judged; what of it lies beyond "
-        "the axis is cut."
+        "Hollow: not decided." if any(row.undecided for row in shown.rows) else "",
+        f"With fewer than {shown.needed} seeds a row is not judged, and what of it lies beyond the axis is cut."
         if any(row.outcome == "few" for row in shown.rows)
         else "",
         f"Printed: the difference and, in brackets, the places that it may have among {len(shown.judged) + 1}, where "
@@ -224,7 +224,7 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
             "high": min(high, row.gap.high) if row.gap and row not in beyond else np.nan,
             "seeds": row.gap.seeds if row.gap else len(row.losses),
             "rank": places(row),
-            "judged": row.outcome != "few",
+            "undecided": row.undecided,
             "written": written(row),
         }
         for row in trained
@@ -248,9 +248,9 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
         layers.append(lead.encode(x=marks.same_axis(x, "start"), x2="on:Q", y=y))
         cut = alt.Chart(parts).mark_text(text="//", fontSize=marks.PANEL_TITLE, color=theme.ink)
         layers.append(cut.encode(x=marks.same_axis(x, "cut"), y=y))
-    for judged, group in frame.groupby("judged"):
+    for undecided, group in frame.groupby("undecided"):
         hue = marks.hues("group", colour, marks.legend(columns=2))
-        layers += marks.row_plot(group, x=x, y=y, theme=theme, color=hue, filled=bool(judged), tooltip=tooltip)
+        layers += marks.row_plot(group, x=x, y=y, theme=theme, color=hue, filled=not undecided, tooltip=tooltip)
     seeds = pd.DataFrame(
         {"title": row.title, "value": value}
         for row in trained

@@ -129,6 +129,11 @@ class VariantRow:
         return variant.tells_all_attention and not variant.told_at_input
 
     @property
+    def undecided(self) -> bool:
+        """True where the row is neither lower, higher nor the same; such a row is drawn hollow."""
+        return self.outcome in ("unresolved", "few")
+
+    @property
     def place(self) -> float:
         """The difference that orders the rows: 0 of the baseline; infinite where there is none."""
         return 0.0 if self.outcome == "baseline" else self.gap.value if self.gap else math.inf
@@ -233,7 +238,7 @@ class ExperimentsBoard:
         beside = [row for row in others if row.way == "concatenated"]
         if not everywhere:
             return f"{_lower(others)} variants beat adding{_by_concatenating(others, beside)}"
-        told = f"{_lower(everywhere)} variants that tell positions to the attention alone of every layer beat adding"
+        told = f"{_lower(everywhere)} variants that tell positions only to attention, in every layer, beat adding"
         if not others:
             return told
         lower = sum(row.outcome == "lower" for row in others)

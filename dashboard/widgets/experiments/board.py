@@ -36,13 +36,15 @@ PAGE = "experiments"
 
 
 def recipe(preset: str) -> str:
-    """A preset in the words of the chip: its size, its steps, and the seeds that its frozen rules ask for."""
+    """A preset in the words of the chip, short enough for a phone: size, steps, and the seeds of its frozen rules."""
     if preset not in PRESETS:
         return f"imported results ({preset})" if is_imported(preset) else preset
     settings = PRESETS[preset]
     seeds = f"{seeds_needed(preset)} seeds" if preset in judged_presets() else "exploratory"
-    contrast = "one change at a time, " if preset in encoder_rules().recipes else ""
-    return f"width {settings.hidden_size}, {settings.steps:,} steps, {contrast}{seeds} ({preset})"
+    contrast = "one change each, " if preset in encoder_rules().recipes else ""
+    width = f"width{settings.hidden_size}"
+    size = "" if preset == width else f"{width.replace('width', 'width ')}, "
+    return f"{preset}: {size}{settings.steps:,} steps, {contrast}{seeds}"
 
 
 def draw(pickers: Pickers) -> None:

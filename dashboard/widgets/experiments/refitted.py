@@ -60,7 +60,7 @@ def _show_links(statements: Sequence[Judgement], key: str) -> None:
             waits = f" Waits for {statement.would_decide}." if statement.verdict == OPEN else ""
             st.page_link(
                 "views/claims.py",
-                label=f"{SIGNS[statement.verdict]} **{statement.verdict.capitalize()}.** "
+                label=f"{SIGNS[statement.verdict]} **{statement.id} {statement.verdict}.** "
                 + escape_markdown(f"{statement.statement}{waits}"),
                 query_params=query_parameters("claims", {"claim": statement.parent, "statement": statement.id}),
             )

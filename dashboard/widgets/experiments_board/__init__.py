@@ -129,7 +129,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "heads": {
             "loss": "Final loss minus adding’s, nats",
             "told": ["Told at", "input | layers", "ring: own matrix", "half: beside words"],
-            "margin": f"grey: ±{board.margin:g}, which counts as none; bold: decided" if board.margin else "",
+            "margin": (f"grey: ±{board.margin:g}, the same; " if board.margin else "") + "hollow: not decided",
             "numbers": [
                 ["parameters", "Size", "parameters"],
                 [
@@ -161,6 +161,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "open": row.variant == opened,
         "judged": row.outcome != "few",
         "decided": row.outcome in (LOWER, HIGHER, SAME),
+        "undecided": row.undecided,
         "gap": _gap_data(row.gap),
         "value": "0" if row.outcome == "baseline" else _signed(row.gap),
         # A loss is no difference: it stands in the strip, in words.

@@ -4,9 +4,9 @@
 const HEIGHT = 38;
 const MIDDLE = HEIGHT / 2;
 
-// A dot; a ring for what too few seeds stand behind.
-const dot = (svg, x, y, r, colour, judged) =>
-  mark(svg, "circle", { cx: x, cy: y, r: judged ? r : r - 1, fill: judged ? colour : "var(--ground)", stroke: colour, "stroke-width": judged ? 0 : 2 });
+// A dot; a ring for what is not decided.
+const dot = (svg, x, y, r, colour, filled) =>
+  mark(svg, "circle", { cx: x, cy: y, r: filled ? r : r - 1, fill: filled ? colour : "var(--ground)", stroke: colour, "stroke-width": filled ? 0 : 2 });
 
 const BREAK = 68; // pixels at the right for what lies beyond the axis
 const CUT = 62; // pixels from the right at which the axis breaks
@@ -39,7 +39,7 @@ function drawLoss(svg, width, row, board) {
   if (row.gap.value > board.loss.high) {
     line(svg, x(0), MIDDLE, width - CUT - 2, MIDDLE, colour, { "stroke-dasharray": "2 3" });
     breakMark(svg, width, MIDDLE);
-    dot(svg, width - 24, MIDDLE, 5.5, colour, row.judged);
+    dot(svg, width - 24, MIDDLE, 5.5, colour, !row.undecided);
     return;
   }
   for (const seed of row.seeds) {
@@ -50,7 +50,7 @@ function drawLoss(svg, width, row, board) {
     const ends = [Math.max(row.gap.low, board.loss.low), Math.min(row.gap.high, board.loss.high)];
     bar(svg, x(ends[0]), y, x(ends[1]), y, colour, 0.45);
   }
-  dot(svg, x(row.gap.value), y, 5.5, colour, row.judged);
+  dot(svg, x(row.gap.value), y, 5.5, colour, !row.undecided);
 }
 
 function stepScale(board, width) {
@@ -67,7 +67,7 @@ function drawSteps(svg, width, row, board) {
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: bound ? "soft" : "", style: "font-size: 13.5px" }, text);
   if (bound) return; // Not every seed uses order: there is no mean to draw.
   if (low !== null) bar(svg, x(Math.max(low, board.steps.range[0])), MIDDLE, x(high), MIDDLE, row.colour, 0.45);
-  dot(svg, x(value), MIDDLE, 4.5, row.colour, row.judged);
+  dot(svg, x(value), MIDDLE, 4.5, row.colour, true);
 }
 
 const ladderX = (board, index) => 12 + index * (72 / Math.max(1, board.widths.length - 1));
