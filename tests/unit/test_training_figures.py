@@ -274,10 +274,11 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
     }
     assert ttest_rel(losses["rotary"], losses["tupe_a"]).pvalue > 0.05
     assert ttest_rel(losses["rotary"], losses["bert_a"]).pvalue < 0.01
-    assert "not told apart from “Apart, own matrix” once corrected for all pairs; adding ends at" in finding
+    assert "tied with “Apart, own matrix”; adding ends at" in finding
+    assert "Tied: " in made("training_curves", **asked).caption
     one = made("training_curves", preset="cpu2", variants=("bert_a", "no_position", "concat_20")).finding
     assert one.startswith("Of these 3, adding ends with the lowest loss"), "more were trained than are drawn"
-    assert "told apart" not in one
+    assert "tied" not in one
 
 
 def test_the_last_part_is_enlarged_without_what_ends_far_above(data):
@@ -959,7 +960,7 @@ def test_no_position_is_said_to_do_more_arithmetic_only_where_sizes_are_matched(
 def test_matrices_of_their_own_are_said_to_take_less_arithmetic_only_where_sizes_are_matched(store):
     rows = training_costs.stored("width128")
     said = training_costs.less_with_own_matrices(rows, "width128")
-    assert said.startswith("Matrices of positions' own mean 4.8 % to 4.9 % less arithmetic")
+    assert said.startswith("Where positions have matrices of their own, there is 4.8 % to 4.9 % less arithmetic")
     assert not training_costs.less_with_own_matrices(training_costs.stored("cpu"), "cpu")
     narrower = training_costs.more_with_narrower_words(rows, "width128")
     counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
@@ -1185,13 +1186,15 @@ def test_the_strip_has_a_dot_for_each_run_of_one_preset_and_task(whole):
         dots, *_ = drawn(figure, "run_id", "at")
         means = frame[frame.changed == ""].groupby("title").loss.mean()
         means = means[means <= dots["at"].max()]
-        if "nats apart" in figure.finding:  # Of the variants on the axis.
-            assert figure.finding.startswith(f"Variants end up to {means.max() - means.min():.2f} nats apart; ")
+        if "nats; seeds" in figure.finding:  # Of the variants on the axis.
+            assert figure.finding.startswith(
+                f"The mean losses of {len(means)} variants span {means.max() - means.min():.2f} "
+            )
             usual = frame[frame.changed == ""].groupby("title").loss
             far = int((usual.mean() > dots["at"].max()).sum())
-            assert (f" ({far} of {usual.ngroups} variants lie" in figure.finding) == (far > 0)
+            assert (f"{far} variant" in figure.caption) == (far > 0)
             spread = (usual.max() - usual.min())[usual.count() > 1].median()
-            assert f"seeds of one variant {spread:.2f} in the median" in figure.finding
+            assert f"seeds of one variant differ by {spread:.2f} in the median" in figure.finding
         assert (dots["at"] <= dots.run_id.map(frame.loss) + 1e-9).all()
         assert set(dots[dots.sign == "near"].run_id) == {
             run for run in frame.index if frame.loss[run] <= dots["at"].max()

@@ -123,7 +123,7 @@ def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
         "*": "* different",
         "=": f"= equal within {margin:g} point{'' if margin == 1 else 's'}",
         "": "grey: open",
-        CORRECTED: f"{CORRECTED} open only once corrected for how many are compared",
+        CORRECTED: f"{CORRECTED} open only after correcting for the number of comparisons",
     }
     drawn = " ".join(cells.text).split()
     found = [words for sign, words in signs.items() if (sign in drawn if sign else cells.open.any())]
@@ -143,13 +143,22 @@ def _sides(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [group for group in (rows[~published], rows[published]) if len(group)]
 
 
+def _beyond(differences: pd.Series, limit: float) -> list[str]:
+    """A line on the ends of the colours, where a difference is beyond one or both."""
+    sides = {"below": (differences < -limit).any(), "above": (differences > limit).any()}
+    beyond = [side for side, found in sides.items() if found]
+    if not beyond:
+        return []
+    return [f"at the ends: {limit:g} or more" if len(beyond) > 1 else f"darkest: {limit:g} or more {beyond[0]}"]
+
+
 def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:
     """A map of our own rows and, below it, one of a published table; their colours are the same."""
     limit = colour_limit(rows, set(content.study.tasks) - set(content.study.glue))
     key = marks.colour_bar(
         [
             *marks.wrap_lines(f"points more or fewer than {content.baseline}", KEY),
-            *([f"at the ends: {limit:g} or more"] if (rows.difference.abs() > limit).any() else []),
+            *_beyond(rows.difference, limit),
             *([] if content.study else ["as printed, without a test"]),
         ],
         length=150,

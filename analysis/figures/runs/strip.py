@@ -50,6 +50,7 @@ def strip(params: StripParameters) -> Figure:
     limit = middle + largest_near(rows.loss - middle)
     rows = rows.assign(far=rows.loss > limit)
     usual = rows[~rows.pale].groupby("title").loss.agg(["count", "mean", "min", "max"])
+    far = int((usual["mean"] > limit).sum())
     apart = (usual["max"] - usual["min"])[usual["count"] > 1]
     order = rows.groupby("title").loss.mean().sort_values().index.tolist()
     columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
@@ -60,8 +61,8 @@ def strip(params: StripParameters) -> Figure:
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
-            "The heading takes the means of variants, and of the distances between the best and the worst seed of a "
-            "variant the median.",
+            "Seeds differ by the distance from the best to the worst of a variant; the heading has the median.",
+            f"Beyond the axis, and not in the heading: {plural(far, 'variant')}." if far else "",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its preset, which the heading does not count."
             if rows.pale.any()
@@ -81,17 +82,15 @@ def strip(params: StripParameters) -> Figure:
 
 
 def _finding(seeds: float, means: pd.Series, limit: float) -> str:
-    """The distance of the variants' means beside the median one of the seeds of one; empty where one is not known.
-
-    Variants whose mean lies beyond the limit, where the axis ends, are counted by themselves.
-    """
+    """The span of the means within the axis beside the median one of a variant's seeds; empty where one is unknown."""
     near = means[means <= limit]
     variants = float(near.max() - near.min())
     if not seeds > 0 or not variants > 0:
         return ""
-    far = len(means) - len(near)
-    beyond = f" (but {far} further away)" if far else ""
-    return f"Variants end up to {fixed(variants)} nats apart{beyond}, the seeds of one by {fixed(seeds)} in the median"
+    return (
+        f"The mean losses of {plural(len(near), 'variant')} span {fixed(variants)} nats; seeds of one variant differ "
+        f"by {fixed(seeds)} in the median"
+    )
 
 
 def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:

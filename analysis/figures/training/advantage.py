@@ -69,12 +69,14 @@ def advantage(params: SettingsParameters) -> Figure:
     table = _table(pairs)
     texts = [_summary(str(name), base, rows) for name, rows in table.groupby("variant", sort=False)]
     judged = _judged(params, table, base)
+    first_rows = table[table.variant == table.variant.iloc[0]]
     runs = comparable[comparable.run_id.isin([*pairs.run_id, *pairs.base_id])]
     return Figure(
         title=f"How the advantage over {named(base)} changes with training",
         finding=_leads(table, base, params),
         frame=lambda: table,
         caption=sentences(
+            "So a short training overstates the lead." if _shrinks(first_rows) else "",
             f"In this recipe ({params.preset}), {percent(PRESETS[params.preset].masked_share)} of the words are hidden."
             if params.preset in PRESETS and params.objective == MASKED
             else "",
@@ -195,13 +197,18 @@ def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
     hidden = f"With {percent(PRESETS[params.preset].masked_share)} of the words hidden, " if known else ""
     seed = " (one seed)" if last.seeds == 1 < first.seeds else ""
     if (rows.gap < 0).all():
-        shrinks = "shrinks with training" if rows.gap.is_monotonic_increasing else "changes with training"
+        shrinks = "shrinks with training" if _shrinks(rows) else "changes with training"
         lead = f"the lead of {named(variant)} over {named(base)} {shrinks}"
         ends = f"{fixed(-first.gap)} nats after {first.steps:,} steps, {fixed(-last.gap)} after {last.steps:,}"
     else:
         lead = f"the final loss of {named(variant)} minus that of {named(base)} changes with training"
         ends = f"{signed(first.gap)} nats after {first.steps:,} steps, {signed(last.gap)} after {last.steps:,}"
     return capitalised(f"{hidden}{lead}: {ends}{seed}")
+
+
+def _shrinks(rows: pd.DataFrame) -> bool:
+    """True where a variant is lower than the baseline at every length, and the less so the longer it is trained."""
+    return bool((rows.gap < 0).all() and rows.gap.is_monotonic_increasing and rows.gap.nunique() > 1)
 
 
 def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:

@@ -84,10 +84,11 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
     beyond = [named(name) for name in variants if name not in near]
     columns = ["variant", "seed", "step", "tokens", "seconds", "value", "run_id"]
     base = named(trainings.baseline)
+    finding = _difference(trainings, variants) or _lowest_loss(trainings, variants)
     devices = sorted(set(trainings.runs[trainings.runs.variant.isin(variants)].device))
     return Figure(
         title="Learning curves",
-        finding=_difference(trainings, variants) or _lowest_loss(trainings, variants),
+        finding=finding,
         frame=lambda: rows[columns].reset_index(drop=True),
         caption=sentences(
             f"Validation loss in {UNIT}, on the same {'masked ' if trainings.objective == MASKED else ''}windows in "
@@ -113,6 +114,9 @@ def learning_curves(params: LearningCurvesParameters) -> Figure:
             if axis == "seconds"
             else "",
             trainings.pace_note(variants) if axis == "seconds" else "",
+            "Tied: a paired t test over seeds does not tell the two apart, corrected for all pairs."
+            if "tied with" in finding
+            else "",
             trainings.description(variants),
             OBJECTIVES_NOTE if trainings.objective == CAUSAL else "",
         ),
@@ -239,7 +243,7 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     tied = ranks(tested).tied(best) if len(tested) > 1 else ()
     if tied:
         whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
-        text += f", not told apart from {whom} once corrected for all pairs"
+        text += f", tied with {whom}"
     if best == baseline or baseline not in mean_losses or baseline in tied:
         return text
     return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
