@@ -308,8 +308,8 @@ def test_what_else_changes_than_the_cross_terms_is_said(papers):
     untied = [one for one in COMPARISONS if one.panel.startswith("No cross terms")]
     assert [one.variant for one in untied if not one.also] == ["TUPE-A^tie-cls"]
     assert papers[0].finding.endswith("one of which changes nothing else")
-    drawn = [row for panel in valid_panels(papers[0]) for rows in panel["datasets"].values() for row in rows]
-    marked = {row["label"].replace("\n", " ") for row in drawn if "nothing else" in str(row.get("written"))}
+    drawn = pd.concat([rows for panel in valid_panels(papers[0]) for rows in panel["datasets"] if "written" in rows])
+    marked = set(drawn.label[drawn.written.str.contains("nothing else").fillna(False)])
     assert len(marked) == 1
     assert "[CLS]" in marked.pop()
     assert all(one.also in papers[0].caption for one in untied)
