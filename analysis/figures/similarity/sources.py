@@ -49,7 +49,8 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
             f"Each bar begins where the one above ends, and the four end at the cosine{_why(result, positional)}. "
             "Grey: that of the same model run without positions. Products with a position give "
             f"{signed(positional, 3)} of it. A part is the sum of the products of what two sources contribute, over "
-            f"the product of the vectors' lengths: {text}. Without what positions contribute to the final vectors, but with attention "
+            f"the product of the vectors' lengths: {text}. Without what positions "
+            "contribute to the final vectors, but with attention "
             f"patterns as they were, the cosine is {fixed(result.without_parts, 3)}; {ran}, where patterns change, "
             f"too. {method_note(result)}"
         ),

@@ -17,7 +17,7 @@ const scale = ({ low, high, room = VALUE }, width) => (value) =>
 
 function grid(svg, axis, width, height) {
   const x = scale(axis, width);
-  for (const tick of axis.ticks) line(svg, x(tick), 0, x(tick), height, tick === axis.zero ? "var(--soft)" : "var(--line)");
+  for (const tick of axis.ticks) line(svg, x(tick), 0, x(tick), height, tick === axis.zero ? "var(--soft)" : "var(--line)", { class: "tick" });
   return x;
 }
 
@@ -41,11 +41,12 @@ function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
   const place = { x: width - 2, "text-anchor": "end" };
   const below = few ? few.split("\n") : [];
   const first = y + 4 - 7 * below.length + (below.length === 1 ? 1 : 0);
-  // No line of the grid runs through the words.
+  // No line of the grid runs through the words; all other marks stay above their ground.
   const write = (y, kind, words) => {
     const box = mark(svg, "rect", { class: "behind" });
     const { x, y: top, width, height } = mark(svg, "text", { ...place, y, class: kind }, words).getBBox();
     filled(box, { x: x - 2, y: top, width, height }, []);
+    [...svg.querySelectorAll(".tick")].at(-1)?.after(box);
   };
   write(first, weight, text);
   below.forEach((line, index) => write(first + 15 * (index + 1), "soft", line));
