@@ -130,7 +130,7 @@ def models_in_words(statement: Judgement, source: str) -> str:
         parts.append(f"{HOLDING[standing]} {place}")
     if not parts:
         return ""
-    enough = " One model suffices for it." if statement.quantifier == "some" else ""
+    enough = {"some": " One model suffices for it.", "most": " Most models decide it."}.get(statement.quantifier, "")
     if statement.quantifier == "every" and counts["fails"] and statement.verdict == CONTRADICTED:
         enough = " One failure contradicts it."
     return f"It {', '.join(parts)}.{enough}"
@@ -198,6 +198,10 @@ def own_directions(model: str) -> CardAnswer:
         if found.measured >= found.effective
         else "the largest number at which words were measured"
     )
+    cut = cut_apart(model)
+    left = cut.at(found.rank) if cut else None
+    joined = f"; {found.measured} hold " if found.rank < found.measured else ", "
+    shared = f"{joined}{percent(words.value, 1)} of that in words; random {percent(words.baseline, 1)}"
     top = log(found.width)
     by_name = {name: frame.sort_values("along") for name, frame in found.curves.groupby("series")}
     curves = {name: [(log(x) / top, y) for x, y in _pairs(frame)] for name, frame in by_name.items()}
@@ -206,8 +210,7 @@ def own_directions(model: str) -> CardAnswer:
     return CardAnswer(
         answer=answer,
         numbers=f"hold {percent(found.positions)} of what varies in positions"
-        + (f"; {found.measured} hold " if found.rank < found.measured else ", ")
-        + f"{percent(found.words.value, 1)} of that in words; random {percent(found.words.baseline, 1)}",
+        + (f"; with words kept out of them {percent(left)} of what positions give is left" if left else shared),
         note=f"All of this is counted in tables whose means are subtracted. {found.rank} is {counted}.",
         curves=(
             CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),

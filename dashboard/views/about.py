@@ -20,7 +20,7 @@ st.html(FORMULAS)
 
 def draw_part(number: int, part: method.MethodPart) -> None:
     """One idea of the method, folded: its words, formula, a link to what shows it, its numbers in one stored text."""
-    with anchor_fold("about", part.anchor, f"{number}. {part.title}"):
+    with anchor_fold("about", part.anchor, f"{number}. {part.title}", expanded=number == 1):
         words, numbers = st.columns([5, 3], gap="medium")
     with words:
         st.markdown(part.text)
@@ -92,12 +92,15 @@ python -m analysis export "LINK" --format svg -o figure.svg""",
 )
 python.code(
     """\
-from analysis.encodings import encode
-from analysis.measurements.terms import decompose
+from analysis import decompose, encode
+from analysis.core import default_model
+from transformers import AutoModel, AutoTokenizer
 
-table = encode("sinusoidal", length=128, dim=512)          # (length, dim)
-result = decompose(model, tokenizer, "The dog chased the cat.")
-result.terms["word_to_position"]                           # (head, query, key)
+table = encode("sinusoidal", length=128, dim=512)  # (length, dim)
+folder = default_model.folder()
+model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+result = decompose(model, tokenizer, "The dog chased the cat.", layer=0)
+result.terms["word_to_position"]  # (head, query, key)
 result.shares(), result.effects(), result.max_error""",
     language="python",
     wrap_lines=True,

@@ -5,7 +5,7 @@ import streamlit as st
 from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
 from analysis.figures import stored_figure
-from analysis.figures.geometry.cosines import DIMENSIONS
+from analysis.figures.geometry.cosines import DIMENSIONS, width_of
 from analysis.figures.geometry.estimates import stored_cases, stored_models
 from analysis.narrative import geometry
 from analysis.narrative.geometry import QUESTIONS
@@ -117,11 +117,12 @@ with narrow:
 with wide:
     chart = st.container()
     if part == "angles":
+        own = width_of(model)
         pickers.slider(
             "dim",
             f"Random vectors of other dimensions, from {min(filter(None, DIMENSIONS))} to {max(DIMENSIONS):,}",
-            list(DIMENSIONS),
-            format_func=lambda dim: f"{dim}" if dim else "as many as the model's",
+            sorted(DIMENSIONS, key=lambda dim: dim or own),
+            format_func=lambda dim: f"{dim}" if dim else f"{own}, as the model".removeprefix("0, "),
         )
 values = pickers.done()
 show.copy_link(PAGE, values)

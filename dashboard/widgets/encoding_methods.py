@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from analysis.core.errors import AddendError
-from analysis.core.formatting import capitalised, join_names, plural
+from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.training.trainings import stored_presets
@@ -25,6 +25,7 @@ from analysis.narrative.choosing.board import (
     longer_texts,
     recipes,
     rows_in_words,
+    rows_of_methods,
     studied,
     summary,
     trained_title,
@@ -46,8 +47,8 @@ TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts",
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 OPEN_IN_WORDS = (
     f"“Open”, and a ring: the rules of the board on Experiments, which count a difference within ±{MARGIN:g} nats as "
-    f"none, do not decide. “Lower; ±{MARGIN:g} open”: it is told apart from adding and ends lower, and only whether by "
-    f"more than {MARGIN:g} nats is open. “{capitalised(PLATEAU)}”: its runs were on the plateau for so long that the "
+    f"none, do not decide. “Lower, size open”: it is told apart from adding and ends lower, and only whether by more "
+    f"than {MARGIN:g} nats is open. “{capitalised(PLATEAU)}”: its runs were on the plateau for so long that the "
     "rules compare no end of theirs, however far its interval lies from zero."
 )
 """The words beside a ring, in sentences."""
@@ -106,11 +107,10 @@ def draw(pickers: Pickers) -> None:
         _draw_row(pickers, upper[-1], size)
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
-    common = [NEEDS[name].title for name in NEEDS if name not in columns and all(_meets(row, name) for row in rows)]
     st.caption(
-        "A ring: the rules leave the difference open, or there are few seeds. A triangle lies beyond the axis. Grey "
-        f"learns worse, or hardly. Time was measured at a width of {timed}."
-        + (f" All of them meet “{join_names(common)}”, so it is not offered as a need." if common else "")
+        f"{rows_of_methods(rows)}. A ring: the rules leave the difference open, or there are few seeds. A triangle "
+        "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
+        f"no step of training reached. Time was measured at a width of {timed}."
     )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
@@ -125,7 +125,7 @@ def draw(pickers: Pickers) -> None:
             )
         )
     with st.expander(
-        f"{plural(len(studied()), 'method')} more that were studied",
+        f"{len(studied())} other methods, which were only studied",
         key=f"{PAGE}.studied",
     ):
         st.markdown(
@@ -145,10 +145,6 @@ def draw(pickers: Pickers) -> None:
             _draw_facts(pickers, presets, needs)
     values = pickers.done()
     show.copy_link(PAGE, values)
-
-
-def _meets(row: EncodingRow, need: str) -> bool:
-    return row.ticks[list(NEEDS).index(need)]
 
 
 def _draw_size(pickers: Pickers) -> ModelSize:

@@ -88,7 +88,7 @@ def _draw_setting(pickers: Pickers, look: str) -> None:
 
 def describe(entry: SizedEncoding) -> None:
     """Shows an encoding's description in a sentence; and its size, if it is not the selected one."""
-    st.markdown(f"**{entry.title}** ({ENTERS[entry.encoding.enters]}): {entry.encoding.summary}")
+    st.markdown(f"**{entry.source}**, {ENTERS[entry.encoding.enters]}: {entry.encoding.summary}")
     if entry.adapted:
         st.info(entry.adapted, icon=":material/straighten:")
 

@@ -1,7 +1,6 @@
 """The form of the live probe: model, text, pair; saving, and cutting a text that is too long."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -91,14 +90,6 @@ def offer_ways_out(pickers: Pickers, problem: AddendError, *sides: str) -> None:
 def offer_layer_0(pickers: Pickers, *fields: str) -> None:
     """A button to the layer that every model has."""
     _offer_button(pickers, "Use layer 0", 0, fields)
-
-
-def fail(pickers: Pickers, status: Any, problem: AddendError) -> dict[str, Value]:
-    """Closes the status box of a run that failed and says why. Returns the state of the page."""
-    status.update(label="Nothing to show", state="error", expanded=False)
-    values = pickers.done()
-    show.show_problem(problem)
-    return values
 
 
 def saving_is_on() -> bool:

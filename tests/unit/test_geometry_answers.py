@@ -15,6 +15,7 @@ from analysis.claims.statements import stored
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised
 from analysis.figures import FIGURES, drawing
+from analysis.figures.geometry.directions import cut_apart
 from analysis.figures.geometry.heads import PANELS
 from analysis.figures.geometry.states import read_sentence
 from analysis.narrative.answer.sentences import read_back
@@ -105,7 +106,11 @@ def test_directions_hold_what_the_card_says(store: Path) -> None:
         assert answer.answer.startswith("No") == (row.value > row.baseline_high), model
         words = f"{100 * row.value:.1f} % of that in words; random {100 * row.baseline:.1f} %"
         joined = f"; {row.along:.0f} hold " if bounded else ", "
-        assert answer.numbers == f"hold {100 * positions:.0f} % of what varies in positions{joined}{words}"
+        cut = cut_apart(model)
+        left = cut.at(rank) if cut else None
+        kept = f"; with words kept out of them {100 * (left or 0):.0f} % of what positions give is left"
+        end = kept if left else f"{joined}{words}"
+        assert answer.numbers == f"hold {100 * positions:.0f} % of what varies in positions{end}"
         assert f"{rank} is " in answer.note
         assert len(re.findall(r"\d+ of \d+|\b\d+ is", answer.note + answer.answer)) == 2, "one count, not three"
         answered.add(answer.answer.partition(":")[0])
@@ -215,6 +220,7 @@ def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store:
                     assert (here is not None) == (standings.get(source) == standing)
                     assert int(others or 0) + (here is not None) == count
             assert ("One model suffices" in said) == (statement.quantifier == "some")
+            assert ("Most models decide it" in said) == (statement.quantifier == "most")
             every = statement.quantifier == "every" and statement.verdict == "contradicted"
             assert ("One failure contradicts it" in said) == (every and "fails" in standings.values())
             assert verdicts[statement.id].endswith(f"{capitalised(statement.verdict)}. {said}")

@@ -38,7 +38,7 @@ METHOD_NOTE = (
 
 
 def _description(row: Any, rows: pd.DataFrame) -> str:
-    layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ")
+    layers, corpus = rows.layer.nunique(), row.corpus.replace("_", " ").replace("probe set", "the probe set")
     inputs = f"{row.texts} {corpus}" if row.corpus == CORPUS else f"{row.texts} texts of {corpus}"
     return (
         f"{readable(row.model)}, {layers} {'layer' if layers == 1 else 'layers'}, {inputs}. Of each head "

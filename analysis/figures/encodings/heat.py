@@ -90,7 +90,7 @@ def table_map(
     large = large_rows(entry)
     drawn = heatmap(
         entry.table()[:, columns], columns=[str(index) for index in indices], domain=(-limit, limit),
-        row_title=entry.row, column_title=words, value_title=entry.unit, title=entry.title,
+        row_title=entry.row, column_title=words, value_title=entry.unit, title=entry.source,
         below=[*entry.lines, *clip_note(entry, limit)], side=side, height=height, theme=theme, legend_above=True,
     )  # fmt: skip
     if not isinstance(drawn, alt.LayerChart):

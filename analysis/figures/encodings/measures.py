@@ -187,9 +187,9 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
         title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            "A grey stroke marks chance. A dash: nothing can be measured, since the encoding has no row for each "
-            "position, or the same row for all. At the right, products of two positions' rows tell their distance; a "
-            "model can learn to use an encoding that lies at the left.",
+            "A grey stroke marks chance; a dash (–) says that nothing can be measured, since the encoding has no row "
+            "for each position, or the same row for all. At the right, products of two positions' rows tell their "
+            "distance; a model can learn to use an encoding that lies at the left.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
             "Bold and in black: the encodings that are picked. Encodings that a model has yet to train are drawn where "
@@ -410,7 +410,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     y["axis"]["grid"] = False
     x = marks.number(
         alt.X, "at", None, domain=(-0.06, PITCH * len(DRAWN)), grid=False,
-        values=[at for first in start.values() for at in (first, first + 1)],
+        values=[first + at for name, first in start.items() for at in sorted({0.0, CHANCE[name], 1.0})],
     )  # fmt: skip
     x["axis"]["labelExpr"] = _end_words(start)
     x["axis"]["domain"] = x["axis"]["ticks"] = x["axis"]["labelOverlap"] = False
@@ -465,8 +465,9 @@ def _column_titles(start: Mapping[str, float], shift: int, x: alt.X, theme: Them
 
 
 def _end_words(start: Mapping[str, float]) -> str:
-    """Vega's expression of the words at the two ends of every column."""
-    words = {at + end: json.dumps(ENDS[name][end].split(" ", 1)) for name, at in start.items() for end in (0, 1)}
+    """Vega's expression of the words at the two ends of every column, and at chance between them."""
+    words = {at + CHANCE[name]: json.dumps([f"{CHANCE[name]:g}", "chance"]) for name, at in start.items()}
+    words |= {at + end: json.dumps(ENDS[name][end].split(" ", 1)) for name, at in start.items() for end in (0, 1)}
     near = (f"abs(datum.value - {value:g}) < 0.01 ? {text}" for value, text in words.items())
     return " : ".join(near) + " : ''"
 

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.core import default_model
 from analysis.encodings import ENCODINGS, Encoding
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -36,6 +37,11 @@ class SizedEncoding:
     def title(self) -> str:
         """Its name on screen."""
         return self.encoding.title
+
+    @property
+    def source(self) -> str:
+        """Its name, with the model whose table it is where it is a trained one: "Learned (all-MiniLM-L6-v2)"."""
+        return f"{self.title} ({default_model.NAME})" if self.name == "learned" else self.title
 
     @property
     def lines(self) -> list[str]:

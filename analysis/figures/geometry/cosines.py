@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import colours
+from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
 from analysis.figures import marks, panels
 from analysis.figures.drawing import GREY, Chart, Theme
@@ -19,7 +20,8 @@ DIMENSIONS = (OWN_WIDTH, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 25
 """The dimensions that the slider offers."""
 CENTRED = "word_position_centred"
 SERIES = {"word_position": "as they are", CENTRED: "means subtracted"}
-"""The pairs of a word and a position that are drawn, by their subject in the store."""
+AT_CURVES = {"word_position": "as they are", CENTRED: "means\nsubtracted"}
+"""The pairs of a word and a position that are drawn, by their subject in the store; and their names at the curves."""
 FLANKS = {"word_position": 0.55, "word_position_centred": 0.85}
 """The height of a curve, as a part of its peak, at which its name stands: no two names stand at one height."""
 OUTSIDE = 0.002
@@ -34,6 +36,14 @@ class CosineParameters(GeometryParameters):
     def compared_dimension(self) -> int:
         """The dimension of the random vectors. Raises NoResults where none is stored of the model."""
         return self.dim or int(stored_rows(self.model, "abs_cosine").along.max())
+
+
+def width_of(model: str) -> int:
+    """The dimension of a model's vectors; 0 where none is stored of it."""
+    try:
+        return int(stored_rows(model, "abs_cosine").along.max())
+    except NoResults:
+        return 0
 
 
 @figure("geometry_cosines", CosineParameters)
@@ -151,7 +161,7 @@ def _distributions(
     # A curve that lies left of the random one has its name at its left, and then the random one at its right.
     sides = {subject: -1 if _peak(shares) < _peak(random) - BESIDE else 1 for subject, shares in by_subject.items()}
     names = [
-        {"name": f"{SERIES[subject]}: {means[subject]:.3f}", "hue": theme.ink,
+        {"name": f"{AT_CURVES[subject]}: {means[subject]:.3f}", "hue": theme.ink,
          "align": "left" if sides[subject] > 0 else "right", "dx": 18 * sides[subject], "dy": 0,
          **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], sides[subject]), strict=True))}
         for subject, shares in by_subject.items()

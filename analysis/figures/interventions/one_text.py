@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.formatting import signed
+from analysis.core.formatting import plural, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, LiveRun, Parameters, figure
@@ -292,7 +292,7 @@ def _lines_across(mean: float, yardsticks: Mapping[str, Yardstick]) -> dict[floa
     lines = {mean: f"mean: {mean:.0f}°", RIGHT_ANGLE: "unrelated"}
     for name, one in yardsticks.items():
         if all(abs(one.turn - other) >= APART for other in lines):
-            lines[one.turn] = f"{YARDSTICKS[name]}: {one.turn:.0f}°"
+            lines[one.turn] = f"{YARDSTICKS[name]}, {plural(one.texts, 'text')}: {one.turn:.0f}°"
     return lines
 
 

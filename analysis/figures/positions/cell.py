@@ -64,8 +64,8 @@ def position_cell(params: ColumnParameters, run: tuple[PositionMap, PositionMap 
     else:
         top = int(np.nanargmax(by_head))
         finding = (
-            f"{where}: position makes up {percent(layer_share)} of the layer's variation, most in head {top} "
-            f"({percent(by_head[top])})"
+            f"{where}: position, alone or with words, makes up {percent(layer_share)} of what varies in the scores of "
+            f"all heads together, and {percent(by_head[top])} in head {top}"
         )
     joined = "" if pairs.empty else f" It joins “{pairs.query_token[0]}” to “{pairs.key_token[0]}” most."
     return Figure(
@@ -76,6 +76,7 @@ def position_cell(params: ColumnParameters, run: tuple[PositionMap, PositionMap 
             f"What each head owes to this part of its scores{'' if kernel.empty else ', its mean score by distance'} "
             f"and the pairs of tokens whose key-centred score it raises most.{joined} A share is of the head's "
             "own variation of key-centred scores; heads with a share below 0 have this part working against the rest. "
+            "Scores gives the share of one term alone, position → position. "
             f"{readable(position_map.provenance.model)}, one text of {position_map.tokens} tokens."
         ),
         alt=f"Bars by head, {'' if kernel.empty else 'lines against distance, '}and bars by pair of tokens. {finding}.",

@@ -39,9 +39,13 @@ def named_source(source: str) -> str:
 
 
 def stacked(frame: pd.DataFrame, x: alt.X, row: str, theme: Theme, *, columns: int) -> Chart:
-    """A bar for each layer or head, made of the share of each part. columns: of the legend."""
+    """A bar for each layer or head, made of the share of each part, of which the legend has those that are there.
+
+    columns: of the legend.
+    """
     frame = frame.assign(depends=frame.part.map(DEPENDS), order=frame.part.map(list(DEPENDS).index))
-    colours = {name: theme.colour(of_term(TERMS[part])) for part, name in DEPENDS.items()}
+    there = set(frame.part[frame.share.fillna(0) != 0])
+    colours = {name: theme.colour(of_term(TERMS[part])) for part, name in DEPENDS.items() if part in there}
     bars = alt.Chart(frame).mark_bar()
     return bars.encode(
         x=x,

@@ -46,12 +46,13 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
         finding=_with_and_without(result),
         frame=lambda: frame,
         caption=(
-            "Each bar begins where the one above ends, and the four end at the cosine. Grey: that of the same model "
-            f"run without positions. Products with a position give {signed(positional, 3)} of it. A part is the sum of "
-            f"the products of what two sources contribute, over the product of the vectors' lengths: {text}. Without "
-            "what positions contribute to the final vectors, but with attention patterns as they were, the cosine is "
-            f"{fixed(result.without_parts, 3)}; {ran}, where patterns change, too. "
-            f"{method_note(result)}"
+            f"Each bar begins where the one above ends, and the four end at the cosine{_why(result, positional)}. "
+            "Grey: that of the same model run without positions. Products with a position give "
+            f"{signed(positional, 3)} of it. A part is the sum of the products of what two sources contribute, over "
+            f"the product of the vectors' lengths: {text}. Without what positions "
+            "contribute to the final vectors, but with attention "
+            f"patterns as they were, the cosine is {fixed(result.without_parts, 3)}; {ran}, where patterns change, "
+            f"too. {method_note(result)}"
         ),
         alt=f"Bars of {len(groups)} parts that add up to the cosine {fixed(result.cosine, 3)}: {text}.",
         draw=lambda theme: [_draw(groups, {name: totals[name] for name in (TOTAL, RUN)}, theme)],
@@ -67,6 +68,18 @@ def _with_and_without(result: Similarity) -> str:
         return f"The cosine is {cosine}, with positions and run without them"
     verb = "raise" if result.cosine > without else "lower"
     return f"Positions {verb} the cosine of the two texts from {fixed(without, 3)} to {cosine}"
+
+
+def _why(result: Similarity, positional: float) -> str:
+    """A clause on why the bars with a position and the run without positions disagree; empty where they agree."""
+    gain = result.cosine - result.without_positions
+    if not np.isfinite(gain) or positional * gain >= 0:
+        return ""
+    side, rest = ("above", "higher") if positional > 0 else ("below", "lower")
+    return (
+        f"; those with a position add up to {side} zero, and yet without positions it is {rest}, since attention "
+        "patterns and all other bars change then, too"
+    )
 
 
 def _draw(groups: dict[str, float], totals: dict[str, float], theme: Theme) -> Chart:

@@ -63,9 +63,8 @@ def probe_distance(params: TermHeadParameters, decomposition: Decomposition) -> 
         frame=lambda: frame,
         caption=(
             "Key-centred scores, mean over the pairs of tokens at each distance, key minus query (negative: before), "
-            "of "
-            f"the total and of each term; {description(decomposition, head)}. {text} Far distances have few pairs "
-            "(see the data). "
+            f"of the total and of each term. {text} Of {description(decomposition, head)}. Far distances have few "
+            "pairs (see the data). "
             f"{method_assumption(decomposition)} {note}"
         ),
         alt=f"Lines against distance from {int(distance.min())} to {int(distance.max())}. {text}",

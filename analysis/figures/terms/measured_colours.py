@@ -26,5 +26,7 @@ def measured_colours(values: ndarray, measure: str, label: str, theme: Theme) ->
     share = measure == "share"
     low, high = measured_domain(values, measure)
     scale = part_around_zero(theme.diverging, low, high) if share else colour_scale(theme.sequential, (low, high))
-    color = alt.Color("value:Q", scale=scale, legend=marks.colour_bar(label, form=".0%" if share else ".2~f"))
+    key = marks.colour_bar(label, form=".0%" if share else ".2~f")
+    key["tickCount"] = 3  # More numbers such as 100 % would touch.
+    color = alt.Color("value:Q", scale=scale, legend=key)
     return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * max(-low, high)}")

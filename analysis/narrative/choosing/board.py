@@ -21,7 +21,7 @@ from analysis.core.formatting import capitalised, join_names, plural, signed, si
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
-from analysis.figures.training.final_loss import ON_PLATEAU, OPEN, compared_losses, margin_of, seeds_needed
+from analysis.figures.training.final_loss import ON_PLATEAU, OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.trainings import title as variant_title
@@ -112,9 +112,14 @@ class EncodingRow:
             return False
         return (self.loss.value if self.loss.low is None else self.loss.low) > 0
 
+    @property
+    def untrained(self) -> bool:
+        """True where the longer texts reach rows of its table that no step of training did."""
+        return self.rise is not None and not self.rise.elsewhere and not self.ticks[list(NEEDS).index("longer")]
+
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        return asdict(self) | {"worse": self.worse}
+        return asdict(self) | {"worse": self.worse, "untrained": self.untrained}
 
 
 def in_use() -> list[Method]:
@@ -303,7 +308,7 @@ def _why_open(trained: Trained, variant: str) -> str:
         return PLATEAU
     if not row.told_apart or row.low <= 0 <= row.high:
         return "open"
-    return f"{'lower' if row.high < 0 else 'higher'}; ±{margin_of(trained.preset):g} open"
+    return f"{'lower' if row.high < 0 else 'higher'}, size open"
 
 
 PLATEAU = "open: plateau"
@@ -449,9 +454,12 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
 
 def rows_in_words(board: Sequence[EncodingRow]) -> str:
     """The number of rows, of the methods that they are of, and of those that we trained with all seeds."""
-    return (
-        f"The {plural(len(board), 'row')} are {plural(count(board), 'method')}{_at_strengths(board)}; {_trained(board)}"
-    )
+    return f"{rows_of_methods(board)}; {_trained(board)}"
+
+
+def rows_of_methods(board: Sequence[EncodingRow]) -> str:
+    """The number of rows, and of the methods that they are of, without a full stop."""
+    return f"The {plural(len(board), 'row')} are {plural(count(board), 'method')}{_at_strengths(board)}"
 
 
 def _trained(rows: Sequence[EncodingRow]) -> str:

@@ -17,7 +17,7 @@ const scale = ({ low, high, room = VALUE }, width) => (value) =>
 
 function grid(svg, axis, width, height) {
   const x = scale(axis, width);
-  for (const tick of axis.ticks) line(svg, x(tick), 0, x(tick), height, tick === axis.zero ? "var(--soft)" : "var(--line)");
+  for (const tick of axis.ticks) line(svg, x(tick), 0, x(tick), height, tick === axis.zero ? "var(--soft)" : "var(--line)", { class: "tick" });
   return x;
 }
 
@@ -41,8 +41,15 @@ function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
   const place = { x: width - 2, "text-anchor": "end" };
   const below = few ? few.split("\n") : [];
   const first = y + 4 - 7 * below.length + (below.length === 1 ? 1 : 0);
-  mark(svg, "text", { ...place, y: first, class: weight }, text);
-  below.forEach((line, index) => mark(svg, "text", { ...place, y: first + 15 * (index + 1), class: "soft" }, line));
+  // No line of the grid runs through the words; all other marks stay above their ground.
+  const write = (y, kind, words) => {
+    const box = mark(svg, "rect", { class: "behind" });
+    const { x, y: top, width, height } = mark(svg, "text", { ...place, y, class: kind }, words).getBBox();
+    filled(box, { x: x - 2, y: top, width, height }, []);
+    [...svg.querySelectorAll(".tick")].at(-1)?.after(box);
+  };
+  write(first, weight, text);
+  below.forEach((line, index) => write(first + 15 * (index + 1), "soft", line));
 }
 
 function drawLoss(svg, width, row) {
@@ -79,7 +86,8 @@ function drawRise(svg, width, row) {
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
   // What has learned little has little to lose.
   dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
-  value(svg, width, signed(mean), few || (row.worse ? (row.loss.undecided ? "hardly learned" : "learns worse") : ""));
+  const worse = row.worse ? (row.loss.undecided ? "hardly learned" : "learns worse") : "";
+  value(svg, width, signed(mean), few || worse || (row.untrained ? "untrained rows" : ""), few || worse ? "soft" : "strong");
 }
 
 const SIGNS = {
@@ -164,7 +172,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const narrow = () => board.clientWidth <= NARROW;
   const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true, room: SPAN }, 0]];
   if (heading) {
-    const columns = ["Loss in training, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
+    const columns = ["Final loss, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));

@@ -52,6 +52,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         pickers.slider("layer", label, layers or list(range(result.layers)), width=CONTROL)
         strongest = f"the one that goes most by {term_label(str(pickers.get('term')))}"
         pickers.choice("head", "Head", [-1, *range(result.heads)], {-1: strongest}, width=2 * CONTROL)
+        every_head = look(pickers, BELOW) == "heads"
         pressed = str(st.session_state.get(PRESSES, "key"))
         choose_once("press", "A press on a patch picks", PRESS, pressed, lambda one: _set(PRESSES, one), labelled=True)
     maps, beside = st.columns([8, 4], gap="large")
@@ -64,7 +65,7 @@ def scores(pickers: Pickers, facts: Any, uploaded: Upload | None) -> None:
         show_figure("vision_maps", values, result, why_not=why_not, on_cell=_setter(pickers, result, pressed))
     with beside:
         show_figure("vision_cell", values, result, why_not=why_not)
-    if look(pickers, BELOW) == "heads":
+    if every_head:
         measure(pickers)
         values = pickers.done()
         show_figure(

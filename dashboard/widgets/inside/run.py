@@ -29,8 +29,10 @@ def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT], *sid
         with status:
             result = compute(live.progress_reporter(status))
     except AddendError as problem:
+        place.empty()
         with st.container(key="inside.failed"):  # By which the style shows the form on a narrow page.
-            probe_form.fail(pickers, status, problem)
+            pickers.done()
+            show.show_problem(problem)
             probe_form.offer_truncation(pickers, problem)
             probe_form.offer_ways_out(pickers, problem, *(sides or ("",)))
         st.stop()

@@ -115,6 +115,7 @@ def _sources(figure: Figure, page: str, link: str) -> None:
         st.caption("Where they come from")
         for name, value in figure.provenance.items():
             st.text(f"{name}: {value}")
+    st.caption("Cite this")
     cite_this(figure.name, figure.title, link)
     cite(figure.citation_keys)
 
@@ -137,7 +138,6 @@ def embedded_frame(figure: Figure, link: str) -> str:
 def cite_this(key: str, title: str, link: str) -> None:
     """The citation of a chart or a claim, in plain text and in BibTeX."""
     summary = citation_of(key, title, link)
-    st.caption("Cite this")
     st.code(summary.plain(), language=None, wrap_lines=True)
     st.code(summary.bibtex(), language="latex", wrap_lines=True)
 
