@@ -85,7 +85,7 @@ def test_after_an_error_every_control_shows_what_is_computed(page: Page, address
     before = drawn(page, path)
     assert len(before) >= 3, before
     send(page, path, " ")
-    expect(failed := page.locator(".st-key-inside_failed")).to_be_visible()
+    expect(failed := page.locator(".st-key-inside-failed")).to_be_visible()
     settled(page)
     send(page, path, TEXT)
     expect(failed).to_have_count(0)
