@@ -136,13 +136,9 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > MORE * sizes]
     level = lead.index[(MORE * together > sizes) & (together <= MORE * sizes)]
-    said = [
-        f"{verb} it at {_layers(layers)}"
-        for verb, layers in (("together exceed", above), ("together match", level))
-        if len(layers)
-    ]
+    said = [f"{verb} it at {_layers(layers)}" for verb, layers in (("exceed", above), ("match", level)) if len(layers)]
     if said:
-        finding += f"; terms with segment or bias (grey) {join_names(said)}"
+        finding += f"; terms with segment or bias (grey) together {join_names(said)}"
     if not len(above):
         return finding, f"{text}."
     led = others.loc[above].max()

@@ -77,8 +77,8 @@ def _why(result: Similarity, positional: float) -> str:
         return ""
     side, rest = ("above", "higher") if positional > 0 else ("below", "lower")
     return (
-        f"; those with a position add up to {side} zero, and yet without positions it is {rest}, since attention "
-        "patterns and all other bars change then, too"
+        f"; those with a position add up to {side} zero, but without positions the cosine is {rest}: attention and all "
+        "other bars change then, too"
     )
 
 

@@ -76,7 +76,7 @@ def advantage(params: SettingsParameters) -> Figure:
         finding=_leads(table, base, params),
         frame=lambda: table,
         caption=sentences(
-            "So a short training overstates the lead." if _shrinks(first_rows) else "",
+            "A short training overstates the lead." if _shrinks(first_rows) else "",
             f"In this recipe ({params.preset}), {percent(PRESETS[params.preset].masked_share)} of the words are hidden."
             if params.preset in PRESETS and params.objective == MASKED
             else "",
