@@ -171,7 +171,7 @@ def _refused(study: Study) -> list[Judgement]:
 def _open_by_rules(study: Study) -> str:
     """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
     refused = [one.id for one in _refused(study)]
-    return f"; the frozen rules leave this open ({join_names(refused)})" if refused else ""
+    return f"; the frozen rules leave {join_names(refused)} open" if refused else ""
 
 
 def _refused_with_reason(study: Study) -> str:
