@@ -361,14 +361,12 @@ def _scale(least: float, most: float) -> str:
 
 def _change(way: WayOfTelling, seeds: int) -> str:
     """The cell of a way's last change alone. seeds: those of the table; others are named."""
-    single = way.single
-    if single is None:
+    last = way.last_change
+    if last is None:
         return f'<td class="change">{"<span>no rule</span>" if way.difference else ""}</td>'
-    own = "" if single.seeds == seeds else f"; {plural(single.seeds, 'seed' if way.recipe else 'new seed')}"
+    own = "" if last.seeds == seeds else f"; {plural(last.seeds, 'seed' if way.recipe else 'new seed')}"
     own += ", another recipe" if way.recipe else ""
-    return (
-        f'<td class="change">{signed_or_zero(single.difference, 2)} <span>{escape(single.standing + own)}</span></td>'
-    )
+    return f'<td class="change">{signed_or_zero(last.difference, 2)} <span>{escape(last.standing + own)}</span></td>'
 
 
 def _track(way: WayOfTelling, least: float, most: float) -> str:

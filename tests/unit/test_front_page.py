@@ -26,13 +26,13 @@ def test_the_change_of_a_row_is_the_difference_from_the_row_that_it_is_indented_
     judged = 0
     for way in cards.front_page().ways:
         before = before[: way.changes]
-        if way.single is not None:
+        if way.last_change is not None:
             difference = way.difference - before[-1].difference
-            assert way.single.difference == pytest.approx(difference, abs=0.05), "its seeds may be others"
-            judged += way.single.standing != "open"
-            size = way.single.difference
+            assert way.last_change.difference == pytest.approx(difference, abs=0.05), "its seeds may be others"
+            judged += way.last_change.standing != "open"
+            size = way.last_change.difference
             held = {"lower": size < -0.05, "higher": size > 0.05, "same": abs(size) < 0.05}
-            assert held.get(way.single.standing, True)
+            assert held.get(way.last_change.standing, True)
         before.append(way)
     assert judged > 5
 

@@ -20,8 +20,9 @@ DIMENSIONS = (OWN_WIDTH, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 25
 """The dimensions that the slider offers."""
 CENTRED = "word_position_centred"
 SERIES = {"word_position": "as they are", CENTRED: "means subtracted"}
-AT_CURVES = {"word_position": "as they are", CENTRED: "means\nsubtracted"}
-"""The pairs of a word and a position that are drawn, by their subject in the store; and their names at the curves."""
+"""The pairs of a word and a position that are drawn, by their subject in the store."""
+AT_CURVE = 12
+"""Letters in a line of the name at a curve: longer ones would not fit a phone."""
 FLANKS = {"word_position": 0.55, "word_position_centred": 0.85}
 """The height of a curve, as a part of its peak, at which its name stands: no two names stand at one height."""
 OUTSIDE = 0.002
@@ -35,13 +36,18 @@ class CosineParameters(GeometryParameters):
 
     def compared_dimension(self) -> int:
         """The dimension of the random vectors. Raises NoResults where none is stored of the model."""
-        return self.dim or int(stored_rows(self.model, "abs_cosine").along.max())
+        return self.dim or _own_width(self.model)
+
+
+def _own_width(model: str) -> int:
+    """The dimension of a model's vectors. Raises NoResults where none is stored of it."""
+    return int(stored_rows(model, "abs_cosine").along.max())
 
 
 def width_of(model: str) -> int:
     """The dimension of a model's vectors; 0 where none is stored of it."""
     try:
-        return int(stored_rows(model, "abs_cosine").along.max())
+        return _own_width(model)
     except NoResults:
         return 0
 
@@ -161,7 +167,7 @@ def _distributions(
     # A curve that lies left of the random one has its name at its left, and then the random one at its right.
     sides = {subject: -1 if _peak(shares) < _peak(random) - BESIDE else 1 for subject, shares in by_subject.items()}
     names = [
-        {"name": f"{AT_CURVES[subject]}: {means[subject]:.3f}", "hue": theme.ink,
+        {"name": f"{marks.wrap_label(SERIES[subject], AT_CURVE)}: {means[subject]:.3f}", "hue": theme.ink,
          "align": "left" if sides[subject] > 0 else "right", "dx": 18 * sides[subject], "dy": 0,
          **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], sides[subject]), strict=True))}
         for subject, shares in by_subject.items()

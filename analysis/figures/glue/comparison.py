@@ -70,7 +70,7 @@ def _figure(
     )
     return Figure(
         title=title.format(baseline),
-        finding=_not_ranked(_finding(shown, study, shows), study) + (_open_by_rules(study) if study else ""),
+        finding=_not_ranked(_finding(shown, study, shows), study),
         frame=lambda: shown.reset_index(drop=True),
         caption=text,
         alt=f"{title.format(name_of(study))}. {_alt(shown, shows)}",
@@ -320,7 +320,10 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
     if shows == "difference":
         compared = own_rows[own_rows.difference.notna() & (own_rows.variant != own_rows.baseline)]
         averages = compared[compared.task == AVERAGE]
-        return _on_average(averages, study) if len(averages) else f"Of {_counts(compared, study)}"
+        if averages.empty:
+            return f"Of {_counts(compared, study)}"
+        by_rules = _open_by_rules(study)
+        return _on_average(averages, study, LONGEST - len(by_rules)) + by_rules
     means = own_rows[own_rows.task == AVERAGE].sort_values("value")
     if means.empty:
         return ""
@@ -340,8 +343,11 @@ def _counts(compared: pd.DataFrame, study: Study) -> str:
     )
 
 
-def _on_average(averages: pd.DataFrame, study: Study) -> str:
-    """The variants that differ from the baseline on the average, and how many others do not or are open."""
+def _on_average(averages: pd.DataFrame, study: Study, longest: int) -> str:
+    """The variants that differ from the baseline on the average, and how many others do not or are open.
+
+    longest: letters up to which those that are open have their names.
+    """
     verdicts = averages.verdict.str.split(" within").str[0]
     different = averages[verdicts == "different"]
     different = different.reindex(different.difference.abs().sort_values(ascending=False).index)
@@ -373,7 +379,7 @@ def _on_average(averages: pd.DataFrame, study: Study) -> str:
             for name, value in zip(others.title, others.difference, strict=True)
         ]
         with_open = f"{said}; {' and '.join(open_ones)} {'is' if len(open_ones) == 1 else 'are'} open"
-        fits = open_ones and not equivalent and len(with_open) <= LONGEST
+        fits = open_ones and not equivalent and len(with_open) <= longest
         return with_open if fits else f"{said}{rest}"
     named = " and ".join(f"{quote(name)} ({point})" for name, point in zip(different.title, points, strict=True))
     return f"On {over}, {named} {'differs' if len(different) == 1 else 'differ'} from {name_of(study)}, in points{rest}"

@@ -78,8 +78,8 @@ def depth(variant: str, otherwise: int) -> int:
     return COMPARED[variant].depth if variant in COMPARED else otherwise
 
 
-def less_changed(variant: str) -> str:
-    """The variant that the last change of a variant is made to: adding for one that is not compared."""
+def changed_from(variant: str) -> str:
+    """The variant from which a variant differs in one change: adding for one that is not compared."""
     before = list(COMPARED)[: list(COMPARED).index(variant)] if variant in COMPARED else []
     return next((other for other in reversed(before) if depth(other, 0) == depth(variant, 0) - 1), "bert_a")
 

@@ -12,7 +12,7 @@ from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.experiments.contrasts import PARENTS, standing, turned
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, depth, less_changed
+from analysis.figures.reading.told import COMPARED, changed_from, depth
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
@@ -91,13 +91,14 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
     return WayOfTelling(
         name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
-        seeds=seeds, steps=round(row.steps.value), single=_single(variant, row), remarks=remarks,
+        seeds=seeds, steps=round(row.steps.value), last_change=_last_change(variant, row),
+        remarks=remarks,
     )  # fmt: skip
 
 
-def _single(variant: str, row: VariantRow) -> LastChange | None:
+def _last_change(variant: str, row: VariantRow) -> LastChange | None:
     """A variant's last change alone: by the newest statement about it, else by its board where it changes adding."""
-    before, facts, single = less_changed(variant), _facts(), None
+    before, facts, last = changed_from(variant), _facts(), None
     for name, (contest, _) in encoder_contests().items():
         fact = facts.get(name)
         sides = (contest.variant, contest.baseline)
@@ -107,15 +108,15 @@ def _single(variant: str, row: VariantRow) -> LastChange | None:
             continue
         word = standing(fact.verdict, fact.low, fact.high, fact.line)
         forward = sides == (variant, before)
-        single = LastChange(
+        last = LastChange(
             difference=fact.effect if forward else -fact.effect,
             standing=word if forward else turned(word),
             seeds=fact.seeds or 0,
         )
-    if single is None and before == "bert_a" and row.gap is not None:
+    if last is None and before == "bert_a" and row.gap is not None:
         decided = row.outcome if row.outcome in ("lower", "higher", "same") else OPEN
         return LastChange(difference=row.gap.value, standing=decided, seeds=row.gap.seeds)
-    return single
+    return last
 
 
 def separated() -> Separated | None:
