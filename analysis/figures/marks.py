@@ -302,7 +302,7 @@ def values_beside(base: alt.Chart, theme: Theme, flag: str, x: alt.X) -> list[Ch
     for condition, align, shift in _SIDES:
         if isinstance(base.data, pd.DataFrame) and (base.data[flag] == (condition == "true")).any():
             text = base.transform_filter(f"datum.{flag} === {condition}").encode(x=x, text=alt.Text("written:N"))
-            style = {"align": align, "dx": shift, "fontSize": TEXT}
+            style = {"align": align, "dx": shift, "fontSize": TEXT, "lineBreak": "\n", "lineHeight": LABEL_LINE}
             layers += [
                 text.mark_text(**style, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),
                 text.mark_text(**style, color=theme.ink),

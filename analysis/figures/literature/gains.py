@@ -467,7 +467,7 @@ def _panel(
             tooltip=("comparison", ("which", "mean of"), ("written", unit)),
         )  # fmt: skip
     alone = diamonds.comparison.isin(_alone()) & (diamonds.which == WITHOUT_COLA)
-    diamonds = diamonds.assign(written=diamonds.written.where(~alone, diamonds.written + "; nothing else changes"))
+    diamonds = diamonds.assign(written=diamonds.written.where(~alone, diamonds.written + "\nnothing else changes"))
     written = diamonds.groupby("label", sort=False, as_index=False).agg(
         written=("written", " ".join), gain=("gain", "max"), lowest=("gain", "min")
     )
