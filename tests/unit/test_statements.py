@@ -111,9 +111,11 @@ def test_what_decides_tells_an_interval_around_the_line_from_one_that_only_the_c
     around, clear = row(0, -1, 1, family="around"), row(2.0, 0.04, 3.96, family="clear")
     read = rows.readings([around, clear], "above")
     assert [one.standing for one in read] == [OPEN, OPEN]
-    first, second = rows.sharper(read, "some").split(", and of ")
-    assert [word in first for word in ("around", "contains the line", "Holm")] == [True, True, False]
-    assert [word in second for word in ("clear", "contain", "Holm")] == [True, False, True]
+    before, after = rows.sharper(read, "some").split(": ")
+    assert all(name in before for name in ("around", "clear"))
+    assert [word in after for word in ("1 contains the line", "1 excludes it", "Holm")] == [True, True, True]
+    around_alone = rows.sharper(rows.readings([around], "above"), "some")
+    assert ["contains the line" in around_alone, "Holm" in around_alone] == [True, False]
     # Without the one that contains it, nothing is said to contain it.
     alone = rows.sharper(rows.readings([clear, row(1.98, 0.02, 3.94, family="other")], "above"), "some")
     assert "contain" not in alone

@@ -118,17 +118,10 @@ def sharper(readings: Sequence[Reading], quantifier: str) -> str:
         return ""
     undecided = [one for one in readings if one.standing == OPEN]
     around = {one.family or one.source for one in undecided if _contains_line(one)}
-    alone = f"the line alone, but not after Holm's correction over {plural(len(readings), 'reading')}"
-    groups = (
-        ("contains the line", "contain the line", [name for name in waiting if name in around]),
-        (f"excludes {alone}", f"exclude {alone}", [name for name in waiting if name not in around]),
-    )
-    parts = [
-        f"of {_names(group)}, whose {f'interval {one}' if len(group) == 1 else f'intervals {several}'}"
-        for one, several, group in groups
-        if group
-    ]
-    sharp = f"a sharper measurement {', and '.join(parts)}"
+    beside = [name for name in waiting if name not in around]
+    sharp = f"a sharper measurement of {_names(waiting)}: {_intervals(len(waiting) - len(beside), len(beside))}"
+    if beside:
+        sharp = f"{sharp} before Holm's correction over {plural(len(readings), 'reading')}, but not after it"
     if quantifier == "every":
         return f"{sharp}; a further model can contradict the statement, but cannot support it"
     if quantifier != "most":
@@ -136,6 +129,16 @@ def sharper(readings: Sequence[Reading], quantifier: str) -> str:
     total, found = len(standings), list(standings.values())
     more = {word: _further(found.count(word), total) for word in (HOLDS, FAILS)}
     return f"{sharp}; or {plural(more[HOLDS], 'further model')} that all hold, or {more[FAILS]} that all fail"
+
+
+def _intervals(containing: int, excluding: int) -> str:
+    """The numbers of models whose interval contains the line, and of those whose interval excludes it, in words."""
+    if not excluding:
+        return "its interval contains the line" if containing == 1 else "their intervals contain the line"
+    if not containing:
+        return "its interval excludes the line" if excluding == 1 else "their intervals exclude the line"
+    contain, exclude = "contains" if containing == 1 else "contain", "excludes" if excluding == 1 else "exclude"
+    return f"the intervals of {containing} {contain} the line, and {excluding} {exclude} it"
 
 
 def _contains_line(reading: Reading) -> bool:

@@ -25,7 +25,7 @@ from analysis.claims.statements.judgement import (
 )
 from analysis.claims.statements.rows import source_with_ties, tally
 from analysis.claims.statements.stored import Heading
-from analysis.core.formatting import capitalised, join_names, plural, significant, uncapitalised, with_interval
+from analysis.core.formatting import capitalised, join_names, plural, significant, with_interval
 from analysis.figures.claims.size import size
 from analysis.figures.claims.strip import SEVERAL, as_told, strip
 from analysis.store import read
@@ -111,16 +111,19 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open. 5 : 1 counts what speaks for the claim and against it; "
-        "⇄ says the opposite of its claim, a small square takes no side.",
-        "rule": f"Underlined, with its strip: {uncapitalised(TYPICAL)} {RULE} Each strip is turned so that its rule’s "
-        "line is in the middle and the right side speaks for the claim, up to a second line where two bounds support "
-        "a statement; it has a scale of its own, and its number is printed. A bar is a 95 % confidence interval, "
-        "a dotted line ends at a number without one, small dots are other readings that the same line judges, rings "
-        "those that are open; green speaks for the claim, red against it. What says the opposite of its claim speaks "
-        "against it where "
-        "it is supported. “10 of 12” behind a number says of how many readings the statement holds; the number is "
-        "that of the reading that decides.",
+        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; ⇄ says the opposite of its claim, a small square takes "
+        "no side.",
+        "key": {
+            "Verdict": f"{RULE} “5 : 1” counts the statements that speak for the claim and against it. What says the "
+            "opposite of its claim speaks against it where it is supported.",
+            "Underlined": f"{capitalised(TYPICAL)} The strip and the number are those of this statement.",
+            "Strip": "The line of the statement’s rule is in the middle, and the green side speaks for the claim, up "
+            "to a second line where two bounds support a statement. Every strip has a scale of its own.",
+            "Bar": "The 95 % confidence interval of the number. A dotted line ends at a number without an interval.",
+            "Small dots": "Other readings that the same line judges: green for the claim, red against it, rings open.",
+            "“10 of 12 hold”": "The number of readings of which the statement holds. The number before it is that of "
+            "the reading that decides.",
+        },
         "log": {
             "words": "Corrections, rules and the trainings that decided a statement, by day. Verdicts are computed "
             "again whenever data or rules change.",

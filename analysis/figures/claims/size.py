@@ -31,6 +31,11 @@ def _signed(value: float) -> str:
     return signed(value, 2 if abs(value) >= 0.095 else 3 if abs(value) >= 0.0095 else 4)
 
 
+def _nats(value: float) -> str:
+    """Three decimals, as the sentence of a finding has them."""
+    return signed(value, 3)
+
+
 def _percent_of_others(value: float) -> str:
     """A share that counts what does not happen, told as the share of what does: 1.0 % moved for 99.0 % not moved."""
     return _percent(1 - value)
@@ -89,7 +94,7 @@ class Unit:
 
 
 UNITS: dict[str, Unit] = {
-    "nats per predicted token": Unit(_signed, "nats of final loss", "nats of loss"),
+    "nats per predicted token": Unit(_nats, "nats of final loss", "nats of loss"),
     "times the baseline's steps": Unit(_percent, "of the steps of the baseline", "of the steps"),
     "points of the average": Unit(_signed, "points of the average"),
     "share of what positions are worth": Unit(_percent, "of positions' worth missed", "not recovered"),
@@ -200,7 +205,7 @@ def _rounded(value: float, form: Form, unit: str) -> str:
         return fixed(100 * (value if form is _percent else 1 - value), 1)
     if form is _points or unit.startswith("points"):
         return signed_or_zero(100 * value if form is _points else value, 1)
-    if form is _signed:
+    if form in (_signed, _nats):
         return signed_or_zero(value, 3 if unit.startswith("correlation") else 2)
     return _plain(value) if form is _plain and abs(value) < 1e-3 else fixed(value)
 

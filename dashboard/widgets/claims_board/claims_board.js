@@ -37,21 +37,21 @@ function strip(statement) {
   return box;
 }
 
-const unmeasured = () => make("span", { class: "val none" }, "not measured yet");
+const unmeasured = (statement) => make("span", { class: "val none" }, ["not measured yet", statement.price].filter(Boolean).join(", "));
 
 // No line ends before a number.
 const bound = (text) => text.replace(/\b(at|to|by|of) (?=[−+±]?\d)/g, "$1\u00a0");
 
 // The number and what it rests on.
 function printed(statement) {
-  if (!statement.number) return unmeasured();
+  if (!statement.number) return unmeasured(statement);
   const rests = statement.readings && make("span", { class: "bound", title: statement.held || null }, ` · ${statement.readings}`);
   return make("span", { class: "val", title: statement.place }, statement.number, rests || null);
 }
 
 // The same in a row, in columns: the number rounded, and quietly what it is a number of, which an opened claim says whole.
 function columns(statement) {
-  if (!statement.number) return unmeasured();
+  if (!statement.number) return unmeasured(statement);
   return make("span", { class: "val cols", title: statement.place }, make("span", {}, statement.rounded), " ", make("span", { class: "bound" }, statement.short_unit), " ",
     make("span", { class: "bound", title: statement.held || null }, statement.readings + (statement.held ? " hold" : ""), statement.needs ? make("span", { class: "needs" }, statement.needs) : ""));
 }
@@ -192,9 +192,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const say = make("div", { class: "say" }, ...sayings(statement),
         make("small", {}, worded ? make("span", { class: "word" }, statement.verdict) : null, worded ? " · " : "", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
-        statement.part ? make("small", {}, make("b", {}, "Part of the claim: "), statement.part) : null,
+        statement.part ? make("small", {}, make("b", {}, "Why it counts: "), statement.part) : null,
         statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
-        statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(statement.would_decide)) : null);
+        statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(`${statement.would_decide.replace(/\.$/, "")}.`)) : null);
       const drawn = statement.tour && curve ? make("div", { class: "under" }) : null;
       drawn?.insertAdjacentHTML("beforeend", curve);
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
@@ -255,7 +255,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
 
   // The standing of a claim in a word, above how many of its statements speak for and against it.
   function standing(claim) {
-    return make("span", { class: "standing" }, make("span", {}, board.standings[claim.standing].row), balance(claim.sides));
+    return make("span", { class: `standing${claim.statements.every(matches) ? "" : " off"}` }, make("span", {}, board.standings[claim.standing].row), balance(claim.sides));
   }
 
   function row(claim) {
@@ -317,7 +317,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     $(".document").value = source;
     $(".shows").textContent = memory.state.by === "hours" ? "hours of one core" : "value (bar: 95 % interval), unit, on how many";
     const rows = document.createDocumentFragment();
-    let count = 0;
+    const listed = new Set();
     for (const group of groups()) {
       const visible = group.claims.filter((claim) => shown(claim) || claim.id === memory.state.claim);
       if (!visible.length) continue;
@@ -330,14 +330,15 @@ export default function ({ data, parentElement: root, setStateValue }) {
         : `${memory.state.by === "verdict" ? `${among} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
-        count += 1;
+        listed.add(claim.id);
         rows.append(row(claim));
         if (claim.id === memory.state.claim) rows.append(opened(claim));
       }
     }
     $(".rows").replaceChildren(rows);
     const narrowed = word || evidence || source || (memory.find ?? "").trim();
-    $(".count").textContent = !count ? "No claim has a statement like this." : narrowed ? `${count} of ${claims.length} claims; statements that match have a box.` : "";
+    history(narrowed ? listed : null);
+    $(".count").textContent = !listed.size ? "No claim has a statement like this." : narrowed ? `${listed.size} of ${claims.length} claims${word || evidence ? "; statements that match have a box" : ""}.` : "";
   }
 
   // ---- What stands once ----
@@ -365,9 +366,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
     redraw();
   };
   $(".signs").textContent = board.signs;
-  $(".rule").textContent = board.rule;
+  $(".rules").replaceChildren(...Object.entries(board.key).flatMap(([name, words]) => [make("dt", {}, name), make("dd", {}, words)]));
   $(".changes .sub").textContent = board.log.words;
-  const name = (change) => {
+  function name(change) {
     const link = make("button", {}, change.title);
     link.style.color = "var(--accent)";
     link.onclick = () => {
@@ -376,12 +377,16 @@ export default function ({ data, parentElement: root, setStateValue }) {
       show();
     };
     return link;
-  };
-  const lines = board.log.entries.map((change) => entry(change, name(change)));
-  $(".changes > .log").replaceChildren(...lines.slice(0, board.log.first));
-  $(".log.all").replaceChildren(...lines.slice(board.log.first));
-  $(".changes details").hidden = lines.length <= board.log.first;
-  $(".changes summary").textContent = earlier(lines.length - board.log.first);
+  }
+
+  // The log of the claims that are listed; for none of all, with those that were withdrawn.
+  function history(listed) {
+    const lines = board.log.entries.filter((change) => !listed || listed.has(change.claim)).map((change) => entry(change, name(change)));
+    $(".changes > .log").replaceChildren(...lines.slice(0, board.log.first));
+    $(".log.all").replaceChildren(...lines.slice(board.log.first));
+    $(".changes details").hidden = lines.length <= board.log.first;
+    $(".changes summary").textContent = earlier(lines.length - board.log.first);
+  }
 
   function show() {
     const { claim, statement } = memory.state;
