@@ -138,7 +138,7 @@ def _intervals(containing: int, excluding: int) -> str:
     if not containing:
         return "its interval excludes the line" if excluding == 1 else "their intervals exclude the line"
     contain, exclude = "contains" if containing == 1 else "contain", "excludes" if excluding == 1 else "exclude"
-    return f"the intervals of {containing} {contain} the line, and {excluding} {exclude} it"
+    return f"{containing} of their intervals {contain} the line, and {excluding} {exclude} it"
 
 
 def _contains_line(reading: Reading) -> bool:
