@@ -2,8 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
+T = TypeVar("T")
 UNDEFINED = "undefined"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|nats?|points?|ms|MiB|GiB)(?!\w))")
@@ -127,6 +129,21 @@ def with_interval(value: float, low: float | None, high: float | None) -> str:
         decimals = max(decimals, 2 - math.floor(math.log10(abs(value))))
         written = f"{value:.{decimals}f}".replace("-", "−")
     return f"{written}{interval_text(low, high, '.1e' if 'e' in written else f',.{decimals}f')}"
+
+
+def consecutive(items: Iterable[T], follows: Callable[[T, T], bool]) -> list[list[T]]:
+    """Items in their order, those in one list of which each follows the one before it.
+
+    >>> consecutive([0, 1, 2, 5], lambda before, after: after == before + 1)
+    [[0, 1, 2], [5]]
+    """
+    found: list[list[T]] = []
+    for item in items:
+        if found and follows(found[-1][-1], item):
+            found[-1].append(item)
+        else:
+            found.append([item])
+    return found
 
 
 def join_names(names: Iterable[str]) -> str:

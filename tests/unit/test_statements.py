@@ -113,7 +113,11 @@ def test_what_decides_tells_an_interval_around_the_line_from_one_that_only_the_c
     assert [one.standing for one in read] == [OPEN, OPEN]
     before, after = rows.sharper(read, "some").split(": ")
     assert all(name in before for name in ("around", "clear"))
-    assert [word in after for word in ("1 of their intervals contains", "and 1 excludes it", "Holm")] == [True, True, True]
+    assert [word in after for word in ("1 of their intervals contains", "and 1 excludes it", "Holm")] == [
+        True,
+        True,
+        True,
+    ]
     around_alone = rows.sharper(rows.readings([around], "above"), "some")
     assert ["contains the line" in around_alone, "Holm" in around_alone] == [True, False]
     # Without the one that contains it, nothing is said to contain it.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
-from analysis.core.formatting import join_names, plural
+from analysis.core.formatting import consecutive, join_names, plural
 from analysis.rules import FACT_CHECK, RuleFile, rule_file, rule_files
 
 FIRST = "SELECT f.id, f.verdict, f.changed, r.created FROM first_verdicts f JOIN runs r USING (run_id) ORDER BY f.id"
@@ -61,14 +61,9 @@ def statement_names(ids: Sequence[str]) -> str:
     >>> statement_names(["C34a", "C34b", "C34c", "C34f"])
     'C34a to C34c and C34f'
     """
-    runs: list[list[str]] = []
-    for id in ids:
-        if runs and id[:3] == runs[-1][-1][:3] and ord(id[3:]) == ord(runs[-1][-1][3:]) + 1:
-            runs[-1].append(id)
-        else:
-            runs.append([id])
-    names = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else run for run in runs]
-    return join_names(name for run in names for name in run) if names else ""
+    in_rows = consecutive(ids, lambda before, after: before[:3] == after[:3] and ord(before[3:]) + 1 == ord(after[3:]))
+    names = [[f"{row[0]} to {row[-1]}"] if len(row) > 2 else row for row in in_rows]
+    return join_names(name for row in names for name in row) if names else ""
 
 
 def _rules(file: RuleFile) -> str:

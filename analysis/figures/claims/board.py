@@ -348,8 +348,7 @@ def _held(part: Judgement) -> str:
     holding = _holding(part)
     failing = [reading.source for reading in part.readings if reading.standing == "fails"]
     alone = part.kind == "rows" and len(failing) == 1 and holding == len(part.readings) - 1
-    exception = ", one suffices" if part.quantifier == "some" else f", not {failing[0]}" if alone else ""
-    return f"{holding} of {len(part.readings)} hold{exception}"
+    return f"{holding} of {len(part.readings)} hold{f', not {failing[0]}' if alone else ''}"
 
 
 def _place_in_words(part: Judgement) -> str:

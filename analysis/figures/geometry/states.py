@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.ablation.variants import readable
 from analysis.core import colours
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent
+from analysis.core.formatting import consecutive, join_names, percent
 from analysis.core.provenance import model_options
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
@@ -147,13 +147,8 @@ def spans(layers: list[int]) -> str:
     >>> spans([0, 1, 2, 5])
     '0 to 2 and 5'
     """
-    runs: list[list[int]] = []
-    for layer in layers:
-        if runs and layer == runs[-1][-1] + 1:
-            runs[-1].append(layer)
-        else:
-            runs.append([layer])
-    return join_names([f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
+    in_rows = consecutive(layers, lambda before, after: after == before + 1)
+    return join_names([f"{row[0]} to {row[-1]}" if len(row) > 1 else str(row[0]) for row in in_rows])
 
 
 def _which(found: Decoded) -> str:
