@@ -25,7 +25,6 @@ WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
 REPEATED = FOLDER / "repeated.toml"
 CORRECTIONS = FOLDER / "corrections.toml"
-FACT_CHECK = FOLDER / "fact_check.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
 
@@ -63,9 +62,15 @@ def rule_files() -> tuple[RuleFile, ...]:
     )
 
 
+@cache
+def fact_checks() -> tuple[RuleFile, ...]:
+    """The files that correct scopes and sentences after all printed numbers were computed again, in order of time."""
+    return tuple(file for file in rule_files() if file.path.stem.startswith("fact_check"))
+
+
 def retold(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """A statement of a frozen file with the sentences that `fact_check.toml` tells in place of its own."""
-    corrected = {entry["id"]: entry for entry in rule_file(FACT_CHECK).content["told"]}
+    """A statement of a frozen file with the sentences that the files of `fact_checks` tell in place of its own."""
+    corrected = {entry["id"]: entry for file in fact_checks() for entry in file.content.get("told", ())}
     told = corrected.get(statement["id"], {})
     return {**statement, **{name: told[name] for name in ("supported", "contradicted") if name in told}}
 

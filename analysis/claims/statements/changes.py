@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.core.formatting import consecutive, join_names, plural
-from analysis.rules import FACT_CHECK, RuleFile, rule_file, rule_files
+from analysis.rules import RuleFile, fact_checks, rule_files
 
 FIRST = "SELECT f.id, f.verdict, f.changed, r.created FROM first_verdicts f JOIN runs r USING (run_id) ORDER BY f.id"
 DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d): (?P<words>.+)", re.DOTALL)
@@ -114,8 +114,12 @@ def _corrections(ledger: Ledger) -> Iterator[Change]:
 def _fact_check(ledger: Ledger) -> Iterator[Change]:
     """The scopes, and the sentences that are told of a verdict, that were corrected without a verdict being moved."""
     current = {judgement.id: judgement for judgement in ledger.current}
-    file = rule_file(FACT_CHECK)
-    for entry in (*file.content["scope"], *file.content["told"]):
+    entries = (
+        (file, entry)
+        for file in fact_checks()
+        for entry in (*file.content.get("scope", ()), *file.content.get("told", ()))
+    )
+    for file, entry in entries:
         verdict = current[entry["id"]].verdict
         if "scope" in entry or verdict in entry:
             yield Change(

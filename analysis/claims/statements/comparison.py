@@ -14,7 +14,7 @@ from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import corrections_file
 from analysis.claims.statements.judgement import COMPARED_WITH, OPEN, Judgement, Region
-from analysis.core.formatting import capitalised, join_names, plural, signed, significant
+from analysis.core.formatting import capitalised, join_names, percent, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import (
     EncoderRules,
@@ -268,13 +268,20 @@ def _refitting_rule(rule: Rule, judgement: Judgement) -> str:
     lines = {"lower": f"\N{MINUS SIGN}{number}", "upper": number}
     correction = _holm_over(one.family == rule["family"] for one in rules.statements)
     seeds = plural(len(rules.purposes["judged"].seeds), "seed")
+    level = (
+        " One that would find that an encoder has not recovered stays open, too, while that encoder’s loss falls by "
+        f"{percent(rules.levelled)} or more of what positions are worth over the last fifth of the tokens; one that "
+        "finds that it recovers less than another does not wait for that."
+        if judgement.kind == refitted.MISSED
+        else ""
+    )
     return (
         f"The rule takes {REFITTED_NUMBERS[judgement.kind].format(arm=f'“{arm}”')}, and compares it with that of "
         f"“{baseline}”, seed by seed over {seeds} (Student's t). The statement is supported if "
         f"{SUPPORTED_IF[rule['expect']].format(**lines)}, and contradicted if "
         f"{CONTRADICTED_IF[rule['expect']].format(**lines)}; otherwise it is open. It stays open until every seed is "
-        f"stored, and unless the same number tells the encoder without positions from the intact one.{correction} The "
-        "rule was frozen before these trainings began."
+        "stored, and unless the same number tells the encoder without positions from the intact one."
+        f"{level}{correction} The rule was frozen before these trainings began."
     )
 
 

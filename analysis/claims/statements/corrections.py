@@ -2,7 +2,7 @@
 
 `analysis/rules/corrections.toml` withdraws and rewords statements and judges trainings anew. A statement of any later
 file takes the place of the one with its id, and of one about the same two variants once its own seeds are all trained.
-`analysis/rules/fact_check.toml` says of some what their readings are of.
+The files `analysis/rules/fact_check*.toml` say of some what their readings are of.
 """
 
 import math
@@ -26,12 +26,11 @@ from analysis.claims.statements.margin_contests import (
 from analysis.core.formatting import plural
 from analysis.rules import (
     CORRECTIONS,
-    FACT_CHECK,
     RuleFile,
     TrainingRules,
     encoder_contests,
     encoder_rules,
-    rule_file,
+    fact_checks,
     rule_files,
     rules_for,
     version_2_rules,
@@ -107,7 +106,7 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     for name, (again, seeds) in _made_again(newest).items():
         changed = f"{again.id} compares the same two on {plural(seeds, 'new seed')}, and takes its place."
         supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))
-    for entry in rule_file(FACT_CHECK).content["scope"]:
+    for entry in (entry for file in fact_checks() for entry in file.content.get("scope", ())):
         newest[entry["id"]] = replace(newest[entry["id"]], scope=entry["scope"])
     return Ledger(
         current=tuple(newest[id] for id in sorted(newest)),

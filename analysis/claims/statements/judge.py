@@ -260,7 +260,8 @@ def _judge_measured(statement: Statement, judgement: partial[Judgement], ask: As
             ask, statement["pairs"], statement["expect"], mean=statement.get("average", False)
         )
         query, holds = published.query(statement["pairs"]), "above"
-        strongest = max(readings, key=lambda row: abs(row.value or 0.0), default=None)
+        # Points, BLEU and nats are compared as multiples of the difference that matters in each.
+        strongest = max(readings, key=lambda row: abs((row.value or 0.0) / (row.line or 1.0)), default=None)
         judgement = partial(judgement, unit="as printed: points, BLEU or nats")
     else:
         query, holds = statement["sql"].strip(), statement["holds"]

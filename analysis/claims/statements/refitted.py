@@ -125,15 +125,20 @@ def insensitive(end: str, runs: Runs, rules: RefitRules) -> str:
     return ""
 
 
-def still_falling(arm: str, runs: Runs, rules: RefitRules) -> bool:
-    """True if an arm's loss still fell over the last fifth of its tokens, as a share of what positions are worth."""
+def fall_at_the_end(arm: str, runs: Runs, rules: RefitRules) -> float:
+    """The fall of an arm's loss over the last fifth of its tokens, as a share of what positions are worth."""
     falls = []
     for seed, run in runs[arm].items():
         last = max(run.losses)
         before = max(tokens for tokens in run.losses if tokens <= 0.81 * last)
         range_ = runs[rules.floor][seed].end - runs[rules.control][seed].end
         falls.append((run.losses[before] - run.end) / range_)
-    return fmean(falls) >= rules.levelled
+    return fmean(falls)
+
+
+def still_falling(arm: str, runs: Runs, rules: RefitRules) -> bool:
+    """True if an arm's loss still fell at the end by more than the rules allow one that has not recovered."""
+    return fall_at_the_end(arm, runs, rules) >= rules.levelled
 
 
 def compare(statement: EndStatement, runs: Runs, rules: RefitRules) -> MarginComparison:
@@ -178,6 +183,12 @@ def _judgement(
     names = [titles.get(name, name) for name in statement.arms]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
     experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
+    sentence = margin_contests.sentence(found, comparison, verdict, decided.waiting)
+    if verdict != OPEN and statement.end == MISSED and still_falling(statement.arm, runs, rules):
+        share = 100 * fall_at_the_end(statement.arm, runs, rules)
+        sentence += (
+            f" The loss of the first was still falling: by {share:.1f} % of it over the last fifth of the tokens."
+        )
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -185,7 +196,7 @@ def _judgement(
         scope=f"all-MiniLM-L6-v2, trained on with {rules.purposes[JUDGED].tokens:,} tokens",
         kind=statement.end,
         verdict=verdict,
-        sentence=margin_contests.sentence(found, comparison, verdict, decided.waiting),
+        sentence=sentence,
         unit=UNITS[statement.end],
         effect=effect,
         low=low,

@@ -60,7 +60,7 @@ class Gap:
 class Steps:
     """Steps until the plateau is left: the mean over seeds with its 95 % interval. text: as it is printed.
 
-    left: the seeds that leave it, of so many. Where not all do, the value is a lower bound.
+    left: the seeds that leave it, of so many. Where not all do, the value is a lower bound. by_seed: of those that do.
     """
 
     value: float
@@ -69,6 +69,7 @@ class Steps:
     text: str
     left: int
     seeds: int
+    by_seed: Mapping[Hashable, float] = field(default_factory=dict)
 
     @property
     def never(self) -> bool:
@@ -399,12 +400,15 @@ def _exits(trainings: Trained) -> dict[str, Steps]:
         exits = plateau_exits(trainings)
     except NoResults:
         return {}
+    left = exits.seeds[~exits.seeds.censored]
+    by_seed = {name: dict(zip(rows.seed, rows.step, strict=True)) for name, rows in left.groupby("variant")}
     steps = {
         str(row.variant): Steps(
-            value=row.mean, low=row.low, high=row.high, text=row.told, left=row.n - row.censored, seeds=row.n
+            value=row.mean, low=row.low, high=row.high, text=row.told, left=row.n - row.censored, seeds=row.n,
+            by_seed=by_seed.get(row.variant, {}),
         )
         for row in frames.rows(exits.table)
-    }
+    }  # fmt: skip
     # The plateau is where a model without position ends, so that it never leaves it.
     never = Steps(value=NAN, low=NAN, high=NAN, text="never", left=0, seeds=exits.orderless_runs)
     return steps | {ORDERLESS[MASKED]: never}

@@ -43,9 +43,9 @@ def refit_curves(_: Parameters) -> Figure:
             "The share of the variance of the intact encoder's last states that the refitted one misses, and one less "
             "the cosine of their pooled vectors, summed: 0 is the intact encoder itself. Mean over texts that were not "
             f"trained on, and over {plural(int(frame.seed.nunique()), 'seed')}.",
-            _control_moves(frame),
+            _control_moves(lines[(lines.way == way(refit_rules().control)) & (lines.tokens > 0)].loss),
             "The rate rises over the first twentieth of the tokens and "
-            "then falls to zero. Tokens are on a logarithmic axis; the point before any training is left out",
+            "then falls to zero. Tokens are on a logarithmic axis; the point before any training is left out.",
         ),
         alt=f"Lines of loss against tokens, which end so: {listed(last, '{:.3f}'.format)}.",
         command=COMMAND,
@@ -54,14 +54,16 @@ def refit_curves(_: Parameters) -> Figure:
     )
 
 
-def _control_moves(frame: pd.DataFrame) -> str:
-    """The highest loss of the intact encoder on its way: training moves it, too, though nothing of it was changed."""
-    own = frame[(frame.arm == refit_rules().control) & (frame.tokens > 0)].groupby("tokens").loss.mean()
+def _control_moves(own: "pd.Series[float]") -> str:
+    """The highest loss of the intact encoder on its way: training moves it, too, though nothing of it was changed.
+
+    own: its mean over seeds at every evaluation.
+    """
     if own.empty or own.max() <= own.iloc[-1]:
         return ""
     return (
         f"Training moves the intact encoder, too: its loss rises to {significant(own.max(), 2)} while the rate is "
-        f"high, and ends at {significant(own.iloc[-1], 2)}"
+        f"high, and ends at {significant(own.iloc[-1], 2)}."
     )
 
 

@@ -1,5 +1,7 @@
 """The learning curves of one row of the board, with those of adding and of two other ways for reference."""
 
+import math
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -10,13 +12,13 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
+from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, Steps, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.line_marks import pixels_down, spread_names
 from analysis.figures.training.run_curves import means, thinned
 from analysis.figures.training.trainings import MASKED, ORDERLESS, UNIT, title, training_commands
 from analysis.rules import training_rules
-from analysis.statistics import PLATEAU_MARGIN
+from analysis.statistics import PLATEAU_MARGIN, difference
 from analysis.store import read
 
 REFERENCES = ("no_position", "concat_20")
@@ -113,7 +115,7 @@ def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
     if baseline.steps is None or not baseline.steps.always:
         return f"begins to use word order after {row.steps.text} steps{few}"
-    if row.steps.low <= baseline.steps.high and baseline.steps.low <= row.steps.high:
+    if not _told_apart(row.steps, baseline.steps):
         return (
             f"begins to use word order after {row.steps.text} steps, which is not told apart from adding’s "
             f"{baseline.steps.text}"
@@ -121,16 +123,22 @@ def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
     return f"begins to use word order after {row.steps.text} steps{few}, adding after {baseline.steps.text}"
 
 
-def judged_share(row: VariantRow, preset: str) -> float | None:
-    """The share of adding's steps that a statement of the frozen rules gives; None where there is no such statement."""
+def _told_apart(steps: Steps, others: Steps) -> bool:
+    """True if the 95 % interval of their ratio leaves out 1: Student's t over the seeds of both, on logarithms."""
+    ratio = difference(*({seed: math.log(value) for seed, value in one.by_seed.items()} for one in (steps, others)))
+    return ratio.low > 0 or ratio.high < 0
+
+
+def judged_share(row: VariantRow, preset: str) -> tuple[float, str] | None:
+    """The share of adding's steps that a statement of the frozen rules gives, and its id; None where there is none."""
     if preset != training_rules().preset:
         return None
     rows = read.query(
-        "SELECT effect FROM statements WHERE unit = 'times the baseline''s steps' AND pair = ? AND scope LIKE ? "
+        "SELECT effect, id FROM statements WHERE unit = 'times the baseline''s steps' AND pair = ? AND scope LIKE ? "
         "AND effect IS NOT NULL ORDER BY rules_version DESC, id",
         [f"{full_title(row.variant)} compared with {full_title(BASELINE)}", f"% preset {preset}"],
     )
-    return float(rows.effect.iloc[0]) if len(rows) else None
+    return (float(rows.effect.iloc[0]), str(rows.id.iloc[0])) if len(rows) else None
 
 
 def _rules_note(row: VariantRow, shown: ExperimentsBoard) -> str:
@@ -141,8 +149,9 @@ def _rules_note(row: VariantRow, shown: ExperimentsBoard) -> str:
     drawn = ""
     if row.steps and baseline.steps and row.steps.always and baseline.steps.always:
         drawn = f", and gives {percent(row.steps.value / baseline.steps.value)}"
+    share, statement = judged
     return (
-        f"The frozen rules give its share of adding’s steps as {percent(judged)}: they count to the first evaluation "
+        f"The frozen rules give its share of adding’s steps as {percent(share)} ({statement}): they count to a loss "
         f"below {training_rules().plateau:g} nats, and take the mean ratio of pairs on logarithms. The picture "
         f"interpolates between evaluations to a level {PLATEAU_MARGIN:g} nats below the end of "
         f"{named(ORDERLESS[MASKED])}{drawn}."

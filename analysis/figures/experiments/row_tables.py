@@ -10,7 +10,7 @@ from analysis import glue_comparison
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, named, quote
 from analysis.core import frames
-from analysis.core.formatting import join_names, plural, signed
+from analysis.core.formatting import join_names, plural, signed, uncapitalised
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow
 from analysis.figures.glue.headline import headline
 from analysis.figures.glue.study_rows import CORRELATIONS, GlueParameters, study_of
@@ -95,8 +95,12 @@ def costs(row: VariantRow, board: ExperimentsBoard) -> RowTable:
             )
     table = pd.DataFrame(records).T.drop_duplicates().T if row.variant == BASELINE else pd.DataFrame(records)
     size = VARIANTS[row.variant].size if row.variant in VARIANTS else ""
-    unmatched = "" if PRESETS[preset].matched else ", whose sizes are not matched"
-    return RowTable(f"Measured with preset {preset}{unmatched}. {size}".strip(), table)
+    if PRESETS[preset].matched:
+        sizes = "whose sizes are matched by the width of the feed-forward layers"
+        size = f"Before that: {uncapitalised(size)}" if size else ""
+    else:
+        sizes = "whose sizes are not matched"
+    return RowTable(f"Measured with preset {preset}, {sizes}. {size}".strip(), table)
 
 
 def refitted(row: VariantRow) -> RowTable:
@@ -106,7 +110,11 @@ def refitted(row: VariantRow) -> RowTable:
     if arm is None:
         return RowTable(f"No change of MiniLM corresponds to {quote(row.title)}.", pd.DataFrame())
     if arm.name not in means:
-        return RowTable(f"{quote(row.title)} is not fitted into MiniLM yet.", pd.DataFrame())
+        return RowTable(
+            f"MiniLM changed as {quote(row.title)} was not fine-tuned at once. Where it was trained on first, its loss "
+            "stands under Refit, and its scores under GLUE.",
+            pd.DataFrame(),
+        )
     intact = means.get("minilm_intact", {})
     table = pd.DataFrame(
         {

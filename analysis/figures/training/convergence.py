@@ -196,7 +196,7 @@ def _convergence_finding(steps: pd.DataFrame, baseline: str) -> str:
     Variants without a seed in common with the baseline are not compared, and not counted.
     """
     steps = steps[steps.n > 0]
-    reached = steps[~steps.censored & steps.ratio.notna()]
+    reached = steps[(steps.censored == 0) & steps.ratio.notna()]
     if reached.empty:
         return f"No variant reached {named(baseline)}'s final loss at every seed"
     first = reached.iloc[0]

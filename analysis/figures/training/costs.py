@@ -113,6 +113,16 @@ def board_preset(preset: str) -> str:
     return preset if preset in judged_presets() else training_rules().preset
 
 
+def trained_at_size(preset: str) -> bool:
+    """True if the recipe whose losses stand beside the costs of a preset was trained at the sizes of that preset.
+
+    Where the one matches sizes by the feed-forward layers and the other does not, a variant's costs are of another
+    encoder than its loss.
+    """
+    recipe = board_preset(preset)
+    return recipe == preset or matched(recipe) == matched(preset)
+
+
 def on_board(measured: set[str], preset: str) -> set[str]:
     """The measured variants on the board whose losses stand beside the costs of a preset; all where it has none."""
     try:
@@ -309,6 +319,8 @@ def more_without_positions(rows: pd.DataFrame, preset: str) -> str:
 
 def _losses(variants: set[str], preset: str) -> dict[str, float]:
     """Variant -> its final loss minus adding's, of those that the rules judge."""
+    if not trained_at_size(preset):
+        return {}
     try:
         rows = board(board_preset(preset)).judged
     except AddendError:

@@ -11,7 +11,7 @@ from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import plural, signed, span
+from analysis.core.formatting import join_names, plural, signed, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -101,8 +101,9 @@ def parts(params: TrainingParameters) -> Figure:
     table = _corrected(table)
     used = [name for name in trainings.variants if name in {*table.before, *table.after}]
     sentences = [_sentence(table[table.way == way]) for way in dict.fromkeys(table.way)]
+    listed_ends = join_names(dict.fromkeys(named(WAYS[way][-1].after) for way in dict.fromkeys(table.way)))
     return Figure(
-        title=f"What lies between {named(FIRST)} and {named(LAST)}",
+        title=f"What lies between {named(FIRST)} and {listed_ends}",
         finding=_finding(table),
         frame=lambda: table,
         caption=(

@@ -59,8 +59,7 @@ def score_scale(params: TrainingParameters) -> Figure:
         raise NoResults("These runs did not record the variance of their scores; run them again.")
     rows = runs.assign(layer=runs.metric.str.removeprefix("score_variance_").astype(int))
     spreads = _spreads(rows)
-    mean = means(rows, "layer")
-    text = _scale_effect(trainings, mean) if masked else ""
+    text = _scale_effect(trainings, rows) if masked else ""
     return Figure(
         title="The spread of the scores through training",
         finding=_finding(spreads, trainings.baseline),
@@ -176,10 +175,15 @@ def _ends(spreads: pd.DataFrame, baseline: str) -> str:
     return f"At the end, the scores of {named(name)} spread as far as {named(baseline)}'s times {layers}."
 
 
-def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
-    """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss."""
+def _scale_effect(trainings: Trained, rows: pd.DataFrame) -> str:
+    """The effect of leaving the scale out on the scores' variance, at the start and the end, and on the final loss.
+
+    rows: the variance of every run; only seeds of both are compared.
+    """
     if not {SCALED, UNSCALED} <= set(trainings.variants):
         return f"Only one of {named(SCALED)} and {named(UNSCALED)} was run, so the effect of the scale is not judged."
+    pair = rows[rows.variant.isin([SCALED, UNSCALED])]
+    mean = means(pair[pair.groupby("seed").variant.transform("nunique") == 2], "layer")
     ranges = {}
     for step, when in ((mean.step.min(), "start"), (mean.step.max(), "end")):
         variances = mean[mean.step == step].pivot(index="layer", columns="variant", values="value")
@@ -193,10 +197,11 @@ def _scale_effect(trainings: Trained, mean: pd.DataFrame) -> str:
         if loss.low == loss.low
         else f"({loss.note})"
     )
+    varies = ", depending on the layer," if " to " in ranges["start"] else ""
     return (
         f"Without TUPE's scale of 1/sqrt(2d), the variance of the scores is {ranges['start']} times as large before "
-        f"training, depending on the layer, and {ranges['end']} times as large after it; the final validation loss "
-        f"differs by {signed(loss.mean)} nats {interval}."
+        f"training{varies} and {ranges['end']} times as large after it; the final validation loss differs by "
+        f"{signed(loss.mean)} nats {interval}."
     )
 
 

@@ -24,12 +24,14 @@ from analysis.figures.training.trainings import (
     UNIT,
     SettingsParameters,
     candidates,
+    compared_by_rules,
     diverged_sentence,
     newest,
     title,
     training_commands,
     usual_recipe,
 )
+from analysis.rules import encoder_rules
 from analysis.statistics import PLATEAU_MARGIN, difference, mean_interval
 
 BEST = "each at its best rate"
@@ -72,7 +74,7 @@ def settings(params: SettingsParameters) -> Figure:
             f"peak rate, norm or number of steps: {ablate(params.preset, [base, 'tupe_a'], learning_rate=5e-4)}"
         )
     best_runs = _at_best_rate(runs)
-    shown = pd.concat([runs, best_runs], ignore_index=True)
+    shown = pd.concat([_without_pilots(runs, params), best_runs], ignore_index=True)
     orderless = ORDERLESS[params.objective]
     level = _plateau_level(newest_runs, orderless)
     table = _table(shown, base).assign(stuck=lambda rows: (rows["mean"] > level) & (rows.variant != orderless))
@@ -132,6 +134,14 @@ def _labelled(runs: pd.DataFrame) -> pd.DataFrame:
     labelled = runs.assign(setting=[", ".join(filter(None, pair)) for pair in parts], usual=usual)
     labelled = labelled.assign(peak=pd.to_numeric(runs.rate, errors="coerce"))
     return labelled.sort_values(["usual", "told", "peak", "variant", "seed"], ascending=[False, *[True] * 4])
+
+
+def _without_pilots(runs: pd.DataFrame, params: SettingsParameters) -> pd.DataFrame:
+    """The runs without the pilots of a rate at which the variant was trained with the seeds of the rules, too."""
+    if params.preset not in encoder_rules().recipes:
+        return runs
+    kept = compared_by_rules(runs, params.objective)
+    return runs[kept | ~kept.groupby([runs.setting, runs.variant]).transform("any")]
 
 
 def _at_best_rate(runs: pd.DataFrame) -> pd.DataFrame:
