@@ -74,7 +74,7 @@ def calls(params: WordParameters) -> Figure:
 
 
 def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
-    """How many words stay nearest to themselves, and the few that do not; else how clearly half of them do."""
+    """The number of words that stay nearest to themselves, and the few that do not; else how clearly half do."""
     kept, count = len(rows) - len(lost), len(rows)
     many = f"All {count:,}" if not lost.size else f"{kept or 'None'} of {count:,}"
     stay = f"{many} words {'stays' if kept == 1 else 'stay'} nearest to {'itself' if kept == 1 else 'themselves'}"

@@ -30,7 +30,7 @@ from dashboard.widgets.pickers import Pickers
 BELOW = {"": "This head", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
 POSITIONS = ("stored", "table")
-"""Whose positions are shown, a trained model's or those of the form's: the values of `look`."""
+"""The models whose positions can be shown, a trained one and that of the form: the values of `look`."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
 CONTROL = 200
