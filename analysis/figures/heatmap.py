@@ -4,7 +4,6 @@ import base64
 import io
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -19,6 +18,8 @@ from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zer
 LEGEND_PIXELS = 84
 """Pixels that a scale of colours takes below a map."""
 MAX_LABELS = 20
+LABEL_LIMIT = 90
+"""The most pixels of the name of a row or a column."""
 MAX_CELLS = 64 * 64
 """The most cells of a map that is not drawn as an image: 512 x 512 cells would be megabytes of JSON."""
 
@@ -50,7 +51,7 @@ def heatmap(
     first: int = 0,
     level: bool = False,
     form: str = ".3~g",
-    room: int = 0,
+    names: int = 0,
     theme: Theme | None = None,
 ) -> Chart:
     """A map of `values` (row, column), drawn on a scale from domain[0] to domain[1].
@@ -60,8 +61,8 @@ def heatmap(
     a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
     they are too many to be named. level: whether the columns' names have room to stand level. form: Vega's number
     format of the legend. axes: whether the axes have numbers and titles; where the numbers of another map serve this
-    one too, their room is kept, so that both are equally large. room: the rows and columns that there is room for,
-    where maps of several sizes stand beside each other and their cells are to be equally large.
+    one too, their room is kept, so that both are equally large. names: the pixels of the
+    longest name, which those of the columns take where maps with names of several lengths stand beside each other.
     """
     theme = theme or Theme()
     if diverging is None:
@@ -80,9 +81,9 @@ def heatmap(
         chart = alt.layer(image, unseen_key(color, domain, first))
     else:
         row_names, column_names = _names(rows, values.shape[0]), _names(columns, values.shape[1])
-        steep = side < NARROW and max(len(column_names), room) > FEW_NAMES
-        names = (row_title, column_title, value_title)
-        chart = _cells(values, row_names, column_names, color, names, level, steep, room)
+        steep = side < NARROW and len(column_names) > FEW_NAMES
+        titles = (row_title, column_title, value_title)
+        chart = _cells(values, row_names, column_names, color, titles, level, steep, names)
         if not axes:
             for axis in (chart.encoding.x["axis"], chart.encoding.y["axis"]):
                 axis["labelOpacity"] = axis["titleOpacity"] = 0
@@ -118,7 +119,7 @@ def is_image(values: ndarray) -> bool:
     return values.size > MAX_CELLS or max(values.shape) > MAX_NAMES
 
 
-def token_axis(labels: Sequence[str], title: str, *, angle: float, limit: int = 90) -> alt.Axis:
+def token_axis(labels: Sequence[str], title: str, *, angle: float, limit: int = LABEL_LIMIT) -> alt.Axis:
     """An axis of indices  that are shown as labels, which may repeat: forty at most. limit: their pixels."""
     step = max(1, -(-len(labels) // 40))
     # A list in JSON is one in Vega's expressions too, with every quote and line break of a token escaped.
@@ -147,9 +148,12 @@ def _cells(
     titles: tuple[str, str, str],
     level: bool,
     steep: bool,
-    room: int,
+    extent: int,
 ) -> alt.Chart:
-    """titles: of the rows, the columns and the values. level, steep: how the columns' names stand. room: see above."""
+    """titles: of the rows, the columns and the values. level, steep: how the columns' names stand.
+
+    extent: pixels that the names take, as `names` of `heatmap`.
+    """
     i, j = (grid.ravel() for grid in np.indices(values.shape))
     frame = pd.DataFrame(
         {
@@ -164,19 +168,15 @@ def _cells(
     # Numbers stand upright; words would run into each other.
     angle = 0 if level or _short(columns) else -90 if steep else -60
     x, y = token_axis(columns, column, angle=angle), token_axis(rows, row, angle=0)
-    scale: Any = alt.Undefined
-    if room:
-        x["orient"] = "top"  # Below the room of a smaller map they would stand far from it.
-    if room > max(len(rows), len(columns)):
-        scale = alt.Scale(domain=list(range(room)))
-        for axis in (x, y):
-            axis["labelExpr"] = f"{axis['labelExpr']} || ''"
+    if extent:
+        x["minExtent"] = extent
+        x["labelLimit"] = y["labelLimit"] = max(extent, LABEL_LIMIT)
     return (
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("column:O", axis=x, scale=scale),
-            y=alt.Y("row:O", axis=y, scale=scale),
+            x=alt.X("column:O", axis=x),
+            y=alt.Y("row:O", axis=y),
             color=color,
             tooltip=marks.tips(("row_label", row), ("column_label", column), ("value", value, ".4~g")),
         )

@@ -20,6 +20,8 @@ from analysis.figures.geometry.estimates import find_estimate, run_settings, sto
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.measurements.surgery.arms import RANK
 
+NAMED = 3
+"""Models of one standing, at most, that are named."""
 COMMON = 0.05
 """The share of lost words from which words are said to collide."""
 
@@ -118,15 +120,22 @@ HOLDING = {"holds": "holds", "fails": "fails", "open": "is open"}
 def models_in_words(statement: Judgement, source: str) -> str:
     """The readings in which a statement holds and fails, the source that is shown first; empty where there are none.
 
+    Few of one standing are named.
+
     >>> models_in_words(statement, "all-MiniLM-L6-v2")
-    'It holds here and in 9 others, fails in 3. One failure contradicts it.'
+    'It holds here and in 8 others, fails in 1 (all-mpnet-base-v2). One failure contradicts it.'
     """
     counts = Counter(reading.standing for reading in statement.readings if reading.standing in HOLDING)
     here = next((reading.standing for reading in statement.readings if reading.source == source), "")
     parts = []
     for standing in sorted(counts, key=lambda standing: (standing != here, list(HOLDING).index(standing))):
         others = counts[standing] - (standing == here)
-        place = f"in {others}" if standing != here else "here" + f" and in {plural(others, 'other')}" * bool(others)
+        names = "; ".join(reading.source for reading in statement.readings if reading.standing == standing)
+        place = (
+            f"in {others}" + f" ({names})" * (others <= NAMED)
+            if standing != here
+            else "here" + f" and in {plural(others, 'other')}" * bool(others)
+        )
         parts.append(f"{HOLDING[standing]} {place}")
     if not parts:
         return ""
@@ -232,7 +241,7 @@ def read_back(model: str) -> CardAnswer:
     else:
         answer = "Only the word" if word >= place else "Only the place"
     count = len(found.decoders)
-    by = f" (best of {count} decoders)" if count > 1 else f" (by {states.DECODERS[found.decoders[0]]})"
+    by = " (the better of the decoders)" if count > 1 else f" (by {states.DECODERS[found.decoders[0]]})"
     chance = {name: float(frame.chance.iloc[0]) for name, frame in found.curves.groupby("series")}
     last = float(found.curves.layer.max())
     return CardAnswer(
@@ -280,6 +289,8 @@ def collisions(model: str) -> CardAnswer:
             f" The two nearest sums of different words at different positions lie {ratio.value:.2f} times as far apart "
             "as the two nearest words."
         )
+    if answer.startswith("Hardly"):
+        note += " One lost word is enough for the statement below."
     low, high = min(0.0, float(cases.margin.min())), float(cases.margin.max())
     margins = [
         (index / (total - 1), (float(m) - low) / (high - low)) for index, m in enumerate(cases.margin.sort_values())

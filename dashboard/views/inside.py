@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from analysis.core.term_names import ADDED_TERMS, MEAN_SOURCES, TERMS, terms_among
+from analysis.figures.terms.measures import MEASURES
 from dashboard.session import moved_pages
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import phone_fold, show
@@ -17,11 +19,25 @@ TABS = {
     "similarity": ("Similarity", similarity.draw),
 }
 
+LOOKS = (
+    *("", *scores.FIGURES, *layers.FIGURES, *positions.FIGURES, *positions.ROTATED, *change.FIGURES, *change.OF_MANY),
+    *(*corpus.LOOKS, *comparison.BELOW, *comparison.OVER_LAYERS, *image.BELOW, *image.POSITIONS),
+)
+KNOWN = {
+    "tab": ("", *TABS),
+    "over": tuple(corpus.OVER),
+    "look": LOOKS,
+    "measure": tuple(MEASURES),
+    "term": (*TERMS, *ADDED_TERMS, *terms_among(MEAN_SOURCES)),
+}
+
 # The tabs that show stored results over many texts, too. A string below would be drawn on the page.
 OF_MANY = {"scores": corpus.scores, "layers": corpus.layers, "change": change.draw_many}
 
 show.header("inside", "Take a model's attention apart into word and position, on a text or an image of your own.")
 pickers = Pickers("inside")
+for name, known in KNOWN.items():  # A tab has its own choice of these, and shows its first for another tab's.
+    pickers.fixed(name, known)
 similarity.begin(pickers)
 for problem in moved_pages.problems():
     st.warning(escape_markdown(problem), icon=":material/link_off:")
@@ -34,11 +50,7 @@ if stored:
     image.stored_panel(pickers)
 uploaded = form.form(pickers, asks=not stored and not many)
 tabs = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
-if asked and asked not in TABS:
-    known = ", ".join(TABS)
-    st.warning(escape_markdown(f"The link asks for tab {asked!r}, which is not known; expected one of: {known}."))
-    pickers.set("tab", "")
-tab = asked if asked in TABS else "scores" if is_image or many else scores.opening_tab(pickers)
+tab = asked or ("scores" if is_image or many else scores.opening_tab(pickers))
 offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
 # The line on where the numbers come from stands below the figures, though it is known before they are drawn.
 body, facts = st.container(), st.container().empty()

@@ -110,7 +110,7 @@ def draw(pickers: Pickers) -> None:
     st.caption(
         f"{rows_of_methods(rows)}. A ring: the rules leave the difference open, or there are few seeds. A triangle "
         "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
-        f"no step of training reached. Time was measured at a width of {timed}."
+        "no step of training reached."
     )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(

@@ -311,6 +311,16 @@ def test_a_baseline_stands_beside_a_map_and_one_that_cannot_be_run_is_said() -> 
     assert app.error or app.info
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("over", "probe_set"), ("tab", "nope"), ("look", "nope"), ("measure", "nope"), ("term", "nope")]
+)
+def test_a_value_that_no_tab_knows_is_told_whatever_tab_is_shown(name: str, value: str) -> None:
+    for others in ({}, {"text2": "The dog sat."}):
+        said = complaints(opened("inside", **{name: value, **others}))
+        assert len(said) == 1
+        assert f"asks for {name} {value!r}, which is not offered here" in said[0]
+
+
 def test_interventions_are_grouped_and_several_apply_together() -> None:
     app = opened("inside", tab="change", do=["shift_positions", "drop_terms"], by="5", terms="word_to_word", layers="3")
     assert complaints(app) == []

@@ -149,7 +149,7 @@ def test_what_is_read_back_is_what_decoders_read(store: Path) -> None:
             continue
         decoders = rows[rows.target == "position"].set_index("decoder").value
         place = decoders.max()
-        assert (f"best of {len(decoders)} decoders" in answer.numbers) == (len(decoders) > 1), model
+        assert ("the better of the decoders" in answer.numbers) == (len(decoders) > 1), model
         word = rows[rows.target == "word"].value.max()
         assert f"word {100 * word:.0f} %, exact place {100 * place:.0f} %" in answer.numbers, model
         assert answer.answer.startswith("Yes") == (min(word, place) >= 0.9), model
@@ -195,6 +195,7 @@ def test_lost_words_are_counted_again(store: Path) -> None:
         if not rows.all_words:
             continue
         assert answer.answer.startswith("No") == (rows.lost == 0), model
+        assert ("One lost word is enough" in answer.note) == answer.answer.startswith("Hardly"), model
         assert re.findall(r"\d+", answer.answer) == [str(n) for n in (rows.lost, rows.all_words) if n], model
         if rows.lost:
             assert str(int(rows.furthest)) in answer.numbers
@@ -219,6 +220,9 @@ def test_a_statement_says_in_how_many_models_it_holds_and_if_it_does_here(store:
                     here, others = match.groups()
                     assert (here is not None) == (standings.get(source) == standing)
                     assert int(others or 0) + (here is not None) == count
+                    rest = [name for name, one in standings.items() if one == standing and name != source]
+                    named = not here and len(rest) <= 3
+                    assert all(name in said for name in rest) or not named, "few models are named"
             assert ("One model suffices" in said) == (statement.quantifier == "some")
             assert ("Most models decide it" in said) == (statement.quantifier == "most")
             every = statement.quantifier == "every" and statement.verdict == "contradicted"

@@ -1,6 +1,6 @@
 """Figures of two decompositions side by side: two models, texts, layers, heads or methods, and their difference."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import altair as alt
@@ -39,8 +39,12 @@ SIDES = ("left", "right")
 PALE = 4
 """Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
-SIDE_OF_A_MAP = {2: 420, 3: 300}
+SIDE_OF_A_MAP = {2: 420, 3: 290}
 """Pixels of a map's side, by how many stand in a row."""
+HEIGHT_OF_A_MAP = {2: 460, 3: 430}
+"""Pixels of a map with its names and its legend, by how many stand in a row."""
+MOST_OF_NAMES = 120
+"""The most pixels of the names of rows and columns."""
 MOST_OF_A_MAP = 0.5
 """The share of a map's squared scores from which one cell leaves the rest of the map nearly empty."""
 
@@ -375,12 +379,33 @@ def far_apart(params: CompareParameters, pair: Pair) -> bool:
     return _differ_much([_largest(view.terms[params.term]) for view in views])
 
 
+def _pixels_of_names(maps: Iterable[Sequence[str]]) -> int:
+    """The pixels that the names of rows take in every one of some maps. maps: their names."""
+    longest = max(len(label) for labels in maps for label in labels)
+    return min(MOST_OF_NAMES, round(marks.LABEL_LETTER * longest))
+
+
+def _largest_difference(term: str, views: Sequence[TokenView]) -> str:
+    """A sentence on the cell of two maps of one size in which a term differs most."""
+    left, right = (view.terms[term] for view in views)
+    if not (right - left).any():
+        return f"{capitalised(term_label(term))} is the same on both sides"
+    query, key = np.unravel_index(int(np.abs(right - left).argmax()), left.shape)
+    tokens = [[view.labels[place] for view in views] for place in (query, key)]
+    of_query, of_key = (f"“{a}”" if a == b else f"“{a}” (right: “{b}”)" for a, b in tokens)
+    of_key = "itself" if key == query else of_key
+    size = signed(float((right - left)[query, key]))
+    return (
+        f"{capitalised(term_label(term))} differs most where {of_query} looks at {of_key}: by {size}, right minus left"
+    )
+
+
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
-    """One term of both sides and, where they have as many tokens, the difference; all on one scale.
+    """One term of both sides on one scale and, where they have as many tokens, the difference on a scale of its own.
 
-    Where one side is so weak that it would be pale on that scale, each has a scale of its own, unless a link asks for
-    one, and the caption says how much weaker it is. The difference would then show the stronger side again, and is not
+    Where one side is so weak that it would be pale on the scale of both, each has its own, unless a link asks for one,
+    and the caption says how much weaker it is. The difference would then show the stronger side again, and is not
     drawn.
     """
     term = params.term
@@ -394,11 +419,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     maps = {side: (view.terms[term], view.labels) for side, view in zip(SIDES, views, strict=True)}
     left, right = (view.terms[term] for view in views)
     if left.shape == right.shape:
-        same = views[0].labels == views[1].labels
-        labels = (
-            views[0].labels if same else [f"{a} / {b}" for a, b in zip(*(view.labels for view in views), strict=True)]
-        )
-        maps["difference"] = (right - left, labels)
+        tokens = zip(*(view.labels for view in views), strict=True)
+        maps["difference"] = (right - left, [a if a == b else f"{a} → {b}" for a, b in tokens])
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
@@ -417,8 +439,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         factor = _round_factor(limits[stronger] / limits[weaker])
         scales += f": the largest score of the {weaker} side is over {factor} times smaller"
     elif not own_scales:
-        scales = "one scale for all"
-        limits = dict.fromkeys(limits, max(limits.values()))
+        scales = "one scale for both sides"
+        limits |= dict.fromkeys(SIDES, limits[stronger])
     scales += "".join(_nearly_empty(side, *maps[side]) for side in SIDES)
     models = [readable(one.provenance.model) for one in pair]
     titles = {"difference": "right minus left"} | {
@@ -427,7 +449,20 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     }
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
-    shares = [float(one.shares()[term][head]) for one, head in zip(pair, heads, strict=True)]
+    shares = {
+        side: sized(float(one.shares()[term][head]), "share")
+        for side, one, head in zip(SIDES, pair, heads, strict=True)
+    }
+    below = {side: f"{share} of what varies" for side, share in shares.items()}
+    below["difference"] = "a scale of its own"
+    if "difference" in limits and (factor := round(limits[stronger] / limits["difference"])) > 1:
+        below["difference"] += f", colours {factor} times as strong"
+    if "difference" in shown:
+        finding = _largest_difference(term, views)
+    else:
+        same = shares["left"] == shares["right"]
+        where = "on both sides" if same else f"on the left and {shares['right']} on the right"
+        finding = f"{capitalised(term_label(term))} makes up {shares['left']} of what varies {where}"
     centring = "key-centred" if params.centred else "as they are, before centring"
 
     def frame() -> pd.DataFrame:
@@ -436,16 +471,17 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         }
         return frames.stacked(parts, "map")
 
-    room = max(len(left), len(right))
+    names = _pixels_of_names(labels for _, labels in maps.values())
 
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
             token_map(
-                values, labels, limits[name], theme, title=[titles[name]], legend=own_scales or not index,
-                side=SIDE_OF_A_MAP[len(shown)],
-                value="score, own scale" if own_scales else "score, one scale for all", room=room,
+                values, labels, limits[name], theme, title=[titles[name]], below=[below[name]],
+                legend=own_scales or name != "right", side=SIDE_OF_A_MAP[len(shown)],
+                height=HEIGHT_OF_A_MAP[len(shown)], names=names,
+                value="difference" if name == "difference" else "score, own scale" if own_scales else "score",
             )
-            for index, (name, (values, labels)) in enumerate((name, maps[name]) for name in shown)
+            for name, (values, labels) in ((name, maps[name]) for name in shown)
         ]  # fmt: skip
         if not params.takes_cell_apart:
             return drawn
@@ -453,10 +489,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
 
     return Figure(
         title=f"{term_label(term)}, side by side",
-        finding=(
-            f"{capitalised(term_label(term))} makes up {sized(shares[0], 'share')} of what varies "
-            f"on the left and {sized(shares[1], 'share')} on the right"
-        ),
+        finding=finding,
         frame=frame,
         caption=(
             f"Pre-softmax scores of {term_label(term)}, {centring}; {scales}. {rule}Left: {_side(pair[0], heads[0])}. "
@@ -480,7 +513,7 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
     if both[0] == both[1]:
         of_sides = f"{both[0]} of its attention on both sides"
     text = f"On average, the key that a token attends to most has {of_sides}"
-    places, room = _places(pair, heads), max(len(view.labels) for view in views)
+    places = _places(pair, heads)
     return Figure(
         title="Attention of both sides",
         finding=text,
@@ -505,7 +538,8 @@ def compare_attention(params: CompareParameters, pair: Pair) -> Figure:
                 title=f"{side}: {place}",
                 legend=side == SIDES[0],
                 side=SIDE_OF_A_MAP[2],
-                room=room,
+                height=HEIGHT_OF_A_MAP[2],
+                names=_pixels_of_names(view.labels for view in views),
             )
             for (side, (values, labels)), place in zip(patterns.items(), places, strict=True)
         ],

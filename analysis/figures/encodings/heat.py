@@ -134,13 +134,13 @@ def shown_columns(entry: SizedEncoding) -> tuple[slice | np.ndarray, str]:
     varies slowly.
     """
     if "in no order" in entry.encoding.columns:
-        return from_the_fastest(entry.table()), f"{entry.column}s from the fastest to the slowest"
+        return from_the_fastest(entry.table()), f"{entry.column}s, sorted from the fastest to the slowest"
     if "in turn" in entry.encoding.columns:
-        return slice(0, None, 2), "dimension; sines alone are drawn"
+        return slice(0, None, 2), "dimension, in its own order; sines alone are drawn"
     if "then their cosines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "dimension; sines alone are drawn"
+        return slice(0, entry.dim // 2), "dimension, in its own order; sines alone are drawn"
     if "then their sines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "dimension; cosines alone are drawn"
+        return slice(0, entry.dim // 2), "dimension, in its own order; cosines alone are drawn"
     return slice(None), entry.column
 
 
@@ -219,8 +219,10 @@ def _largest(entry: SizedEncoding) -> str:
 def clip_note(entry: SizedEncoding, scale: float) -> list[str]:
     """A line that says where the colours of an encoding's map end."""
     beyond = float(np.nanmax(np.abs(entry.table()))) > scale
-    largest = f"; the largest value is {_largest(entry)}" if beyond else ", which no value exceeds"
-    return [f"colours end at ±{significant(scale)}{largest}"]
+    largest = f"the largest value is {_largest(entry)}"
+    if large_rows(entry):
+        largest = f"rows at a triangle go beyond, to {_largest(entry)}"
+    return [f"colours end at ±{significant(scale)}{f'; {largest}' if beyond else ', which no value exceeds'}"]
 
 
 def _extremes(entry: SizedEncoding) -> str:

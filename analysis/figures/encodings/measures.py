@@ -309,7 +309,7 @@ def _invariant(table: pd.DataFrame, condition: str) -> str:
     """A sentence on the number of encodings that compare positions by distance alone."""
     known = _known(table[~table.untrained], "translation_invariance")
     invariant = int((known.value.round(2) == 1).sum())
-    return f"Distance alone decides how alike two positions are in {_of_all(invariant, table, condition)}"
+    return f"Distance alone decides how alike two positions are in {_of_all(invariant, known, table, condition)}"
 
 
 def _symmetric(table: pd.DataFrame, condition: str) -> str:
@@ -317,16 +317,15 @@ def _symmetric(table: pd.DataFrame, condition: str) -> str:
     known = _known(table[~table.untrained], "symmetry")
     symmetric = int((known.value.round(2) == 1).sum())
     return (
-        f"A position before is as alike as one after in {_of_all(symmetric, table, condition)}: their products do not "
-        "tell which it is"
+        f"A position before is as alike as one after in {_of_all(symmetric, known, table, condition)}: their products "
+        "do not tell which it is"
     )
 
 
-def _of_all(count: int, table: pd.DataFrame, condition: str) -> str:
-    """The count of all encodings but those that are random here, with the conditions of its measure."""
-    untrained, every = table.title[table.untrained].nunique(), table.title.nunique()
-    which = "computed or trained encodings" if untrained else "encodings"
-    return f"{count} of {every - untrained} {which} ({condition})"
+def _of_all(count: int, known: pd.DataFrame, table: pd.DataFrame, condition: str) -> str:
+    """The count of all encodings that have a value and are not random here, with the conditions of its measure."""
+    which = "computed or trained encodings" if table.untrained.any() else "encodings"
+    return f"{count} of {known.title.nunique()} {which} ({condition})"
 
 
 def _known(table: pd.DataFrame, name: str) -> pd.DataFrame:

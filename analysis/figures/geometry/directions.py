@@ -185,7 +185,7 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     y = marks.number(
         alt.Y,
         "value",
-        "share of what each line names" if cut else "share of what varies",
+        "share" if cut else "share of what varies",
         domain=(0, 1),
         form="%",
         ticks=5,
@@ -201,8 +201,10 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
-    in_words = percent(found.words.value, 1)
-    others = f"in {found.measured}: {in_words} of words,\nrandom {percent(found.words.baseline, 1)}"
+    # What more directions hold bounds what fewer of them do.
+    bound = "" if found.rank == found.measured else "at most "
+    by_chance = found.words.baseline if found.rank == found.measured else found.rank / found.width
+    others = f"in {found.rank}: {bound}{percent(found.words.value, 1)}\nof words, random {percent(by_chance, 1)}"
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",
@@ -236,8 +238,9 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
 
 def _score(cut: CutApart, rank: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
     """The share that is left of what positions give when the sum is cut apart, with its number at `rank`."""
+    left = f"sentence similarity:\n{percent(cut.at(rank) or 0.0)} left of what\npositions give it"
     name = {"along": rank, "value": cut.at(rank), "hue": theme.ink, "align": "left", "dx": 12, "dy": 40,
-            "name": f"{percent(cut.at(rank) or 0.0)} left of what\npositions give,\nif cut apart here"}  # fmt: skip
+            "name": left}  # fmt: skip
     lines = marks.line_plot(
         cut.rows, x=x, y=y, theme=theme, color=theme.ink, dots=marks.SEED,
         tooltip=(("along:Q", "directions for positions"), ("value", "left", ".0%"), ("correlation", "", ".3f"),

@@ -74,7 +74,7 @@ def calls(params: WordParameters) -> Figure:
 
 
 def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
-    """The number of words that stay nearest to themselves, how clearly half of them do, and those that do not."""
+    """The number of words that stay nearest to themselves, and the few that do not; else how clearly half do."""
     kept, count = len(rows) - len(lost), len(rows)
     many = f"All {count:,}" if not lost.size else f"{kept or 'None'} of {count:,}"
     stay = f"{many} words {'stays' if kept == 1 else 'stay'} nearest to {'itself' if kept == 1 else 'themselves'}"
@@ -84,8 +84,9 @@ def _finding(rows: pd.DataFrame, lost: pd.DataFrame) -> str:
     does = f"{len(lost)} {'does' if len(lost) == 1 else 'do'} not"
     single = all(len(word.removeprefix("##")) == 1 for word in lost.word)
     what = "" if not single else ": a single letter" if len(lost) == 1 else ": single letters"
-    besides = f"; {does}{what} ({join_names(map(in_words, lost.word))})" if few else ""
-    return f"{stay} at every position{clearly}{besides}"
+    plain = ", no plain word" if single else ""
+    besides = f"; {does}{what} ({join_names(map(in_words, lost.word))}){plain}" if few else ""
+    return f"{stay} at every position{besides or clearly}"
 
 
 def _hues(rows: pd.DataFrame, theme: Theme) -> list[str]:
@@ -101,7 +102,10 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     """Every word's margin in order, with a dot at the selected word; below the line a word is lost."""
     blue, soft = theme.colour(colours.TERMS["word"]), theme.colour(colours.SOFT)
     low, high, count = min(0.0, float(rows.margin.min())), float(rows.margin.max()), len(rows)
-    x = marks.number(alt.X, "rank", "words, from the smallest margin to the largest", domain=(1, count), grid=False)
+    ticks = sorted({1, *(round(count * part / 4) for part in range(1, 5))})
+    x = marks.number(
+        alt.X, "rank", "words, from the smallest margin to the largest", domain=(1, count), grid=False, values=ticks
+    )
     x["axis"]["labelFlush"] = True  # The last label would be cut at the edge of the panel.
     y = marks.number(alt.Y, "margin", AXIS, domain=(low - 0.04 * (high - low), high))
     area = alt.Chart(rows.assign(zero=0.0)).mark_area(opacity=0.15, color=blue)
@@ -161,7 +165,12 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     y = marks.rows_down("label", list(named.label), grid=False)
     base = alt.Chart(named).encode(y=y)
     own_hue = alt.Color("hue:N", scale=None)
-    worst = f"at position {places.pop()}, the worst" if len(places) == 1 else "each at its worst position"
+    worst = (
+        f"all stand at position {places.pop()}, their worst"
+        if len(places) == 1
+        else "each stands at its worst position"
+    )
+    none = "" if float(ordinary.margin.min()) < 0 else ", none of which is lost"
     return marks.panel(
         base.mark_bar(height=marks.BAR, opacity=0.45).encode(x=x, color=own_hue),
         base.mark_point(filled=True, opacity=1, size=marks.DOT).encode(x=x, color=own_hue, tooltip=marks.tips(*TIPS)),
@@ -171,7 +180,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title="Smallest margins",
-        below=[worst, *([f"the {FIRST} smallest of all, then plain words"] if len(ordinary) else [])],
+        below=[worst, *([f"the {FIRST} smallest of all, then plain words{none}"] if len(ordinary) else [])],
     )
 
 

@@ -126,12 +126,11 @@ def states(params: GeometryParameters) -> Figure:
         finding=f"{sentence}; {at_the_end}",
         frame=lambda: table,
         caption=(
-            f"How often a simple decoder is right on held-out text, from the state that enters each layer. {sentence}; "
-            f"{after}. {readable(params.model)}, {row.windows} windows of {row.corpus}. "
-            f"{_which(found)}, fitted on other windows. By chance the word is right in "
-            f"{percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and a place within 3 of it in "
-            f"{percent(chance[NEAR], 1)}. Bars: 95 % bootstrap "
-            f"intervals over windows. {other_decoders(found)}"
+            f"How often a simple decoder is right on {row.windows:,} held-out windows, {row.tokens:,} tokens; bars are "
+            f"95 % intervals over windows. {sentence}; {after}. {readable(params.model)}, from the state that enters "
+            f"each layer; texts of {row.corpus}. {_which(found)}, fitted on other windows. By chance the word is right "
+            f"in {percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and one within 3 of it in "
+            f"{percent(chance[NEAR], 1)}. Intervals are by bootstrap. {other_decoders(found)}"
         ),
         alt=f"{sentence}; {after}.",
         command="\n".join(dict.fromkeys(found.all.command)),
@@ -159,7 +158,7 @@ def _which(found: Decoded) -> str:
     taken = {str(name): [int(at) for at in rows.layer] for name, rows in exact.groupby("decoder", sort=False)}
     by = [f"{DECODERS[name]}{f' (layers passed: {spans(at)})' * (len(taken) > 1)}" for name, at in taken.items()]
     return (
-        f"Each point is of the best of the stored decoders, {len(found.decoders)} of position, as in statement C13b; "
+        f"Each point is of the better of the stored decoders, {len(found.decoders)} of position, as in statement C13b; "
         f"the exact place by {join_names(by)}"
     )
 

@@ -50,7 +50,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         columns=["layer", "series", "value", "panel"],
     )
     subject = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
-    rest, rest_name, by_layer = "", REST, pd.DataFrame()
+    rest, rest_name = "", REST
     if others and run.measure == "share":
         by_layer = pd.DataFrame(mean[:, others], columns=[term_label(run.terms[index]) for index in others])
         rest_name = f"{REST}, led by {by_layer.mean().idxmax()}"
@@ -59,13 +59,13 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         )
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
-    finding, sizes = _over_depth(frame, main, run.measure, by_layer)
+    finding, sizes = _over_depth(frame, main, run.measure)
     return Figure(
         title="Against depth",
         finding=finding,
         frame=lambda: pd.concat([frame, carried], ignore_index=True),
         caption=(
-            f"{_over_texts(run, main)}{sizes} Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} "
+            f"{sizes} {_over_texts(run, main)}Of the scores: {MEASURES[run.measure]}, mean over heads, of {subject} "
             f"at each layer{rest}. Of the states: each source's part of what leaves a layer, ⟨source, whole⟩ / "
             f"⟨whole, whole⟩ over tokens, which sums to 1; after the last layer: {text}. "
             f"{readable(run.provenance.model)}, one text of {run.tokens} tokens. {method_note(run)}"
@@ -109,11 +109,11 @@ def _last_states(parts: pd.Series) -> str:
     return f"after the last layer: {listed}"
 
 
-def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others: pd.DataFrame) -> tuple[str, str]:
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tuple[str, str]:
     """The finding: the term that is the largest of those given at most layers; and a sentence on every layer.
 
-    That names the largest term at each layer with its size, and where the others together are larger. frame: layer,
-    series and value, of the terms and, where they add up, of all others together. others: these, a column each.
+    That names the largest term at each layer with its size, and where the others together are as large. frame: layer,
+    series and value, of the terms and, where they add up, of all others together.
     """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
@@ -136,17 +136,10 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, others:
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > MORE * sizes]
     level = lead.index[(MORE * together > sizes) & (together <= MORE * sizes)]
-    said = [f"{verb} it at {_layers(layers)}" for verb, layers in (("exceed", above), ("match", level)) if len(layers)]
+    said = [f"{verb} at {_layers(layers)}" for verb, layers in (("more", above), ("as much", level)) if len(layers)]
     if said:
-        finding += f"; terms with segment or bias (grey) together {join_names(said)}"
-    if not len(above):
-        return finding, f"{text}."
-    led = others.loc[above].max()
-    where = _layers(above)
-    return finding, (
-        f"{text}; all others together are more at {where}, where "
-        f"{led.idxmax()} is the largest of them (up to {percent(float(led.max()))})."
-    )
+        text += f"; all others together are {join_names(said)}"
+    return finding, f"{text}."
 
 
 def _layers(layers: Sequence[int] | pd.Index) -> str:

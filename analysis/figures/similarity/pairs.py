@@ -77,7 +77,7 @@ def _draw(values: np.ndarray, rows: list[str], columns: list[str], pair: tuple[i
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     chart = heatmap(
         values, rows, columns, domain=(low, high or 1.0), row_title="first text", column_title="second text",
-        value_title="part of the cosine", diverging=True, side=max(320, min(620, 34 * len(columns))),
+        value_title="part of the cosine", diverging=True, form=".3f", side=max(320, min(620, 34 * len(columns))),
         height=max(240, min(620, 30 * len(rows))), theme=theme,
     )  # fmt: skip
     return outlined(chart, *pair, theme)

@@ -46,7 +46,7 @@ def similarity_sources(_: Parameters, result: Similarity) -> Figure:
         finding=_with_and_without(result),
         frame=lambda: frame,
         caption=(
-            f"Each bar begins where the one above ends, and the four end at the cosine{_why(result, positional)}. "
+            f"{_why(result, positional)}Each bar begins where the one above ends, and the four end at the cosine. "
             "Grey: that of the same model run without positions. Products with a position give "
             f"{signed(positional, 3)} of it. A part is the sum of the products of what two sources contribute, over "
             f"the product of the vectors' lengths: {text}. Without what positions "
@@ -71,14 +71,14 @@ def _with_and_without(result: Similarity) -> str:
 
 
 def _why(result: Similarity, positional: float) -> str:
-    """A clause on why the bars with a position and the run without positions disagree; empty where they agree."""
+    """A sentence on why the bars with a position and the run without positions disagree; empty where they agree."""
     gain = result.cosine - result.without_positions
     if not np.isfinite(gain) or positional * gain >= 0:
         return ""
-    side, rest = ("above", "higher") if positional > 0 else ("below", "lower")
+    adds, rest = ("raise", "higher") if positional > 0 else ("lower", "lower")
     return (
-        f"; those with a position add up to {side} zero, but without positions the cosine is {rest}: attention and all "
-        "other bars change then, too"
+        f"The two bars with a position {adds} the cosine, but the model run without positions has a {rest} one: its "
+        "attention is another then, and so is every bar. "
     )
 
 

@@ -21,8 +21,7 @@ from analysis.figures.terms.measures import term_label
 from analysis.figures.terms.term_marks import line_names, series_hues
 from analysis.measurements.terms.result import Decomposition
 
-TOTAL, OTHERS = term_label("total"), "other terms (thin)"
-"""The names of the sum, and of the terms that are drawn thin."""
+TOTAL = term_label("total")
 HEIGHT = 300
 """Pixels of the plot."""
 MOST_DOTS = 60
@@ -80,15 +79,14 @@ def _place(distance: int) -> str:
 
 
 def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
-    """Lines against distance; the total and the term that varies most are named at their ends, the others thin."""
+    """Lines against distance: the term that varies most with dots, the total over it, and the others thin."""
     rows = frame.assign(series=frame.term.map(term_label))
     names = list(dict.fromkeys(rows.series))
     low, high = min(0.0, float(rows["mean"].min())), max(0.0, float(rows["mean"].max()))
     y = marks.number(alt.Y, "mean", "key-centred score, mean", domain=(low, high), nice=True, padding=6)
     color = series_hues(names, theme)
     spread = rows[rows.term != "total"].groupby("series")["mean"].agg(lambda values: values.max() - values.min())
-    large = [name for name in names if name == TOTAL or name == spread.idxmax()] if len(spread) else names
-    small = rows[~rows.series.isin(large)]
+    most = spread.idxmax() if len(spread) else TOTAL
     tooltip: tuple[marks.Tip, ...] = (
         ("series", "what"), "distance", ("mean", "", ".4f"), ("sd", "standard deviation", ".4f"),
         ("pairs", "pairs of tokens"),
@@ -96,11 +94,15 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
     x = marks.whole_numbers(alt.X, "distance", "distance, key minus query (tokens)")
     dots = marks.SEED if frame.distance.nunique() <= MOST_DOTS else 0
     lines = [
-        *marks.line_plot(small, x=x, y=y, theme=theme, color=color, dots=0, width=1, tooltip=tooltip),
-        *marks.line_plot(rows[rows.series.isin(large)], x=x, y=y, theme=theme, color=color, dots=dots, tooltip=tooltip),
+        layer
+        for part, width, of_dots in (
+            (rows[~rows.series.isin([most, TOTAL])], 1, 0),
+            (rows[rows.series == most], 2 * marks.LINE, dots),
+            (rows[rows.series == TOTAL], 1, 0),
+        )
+        for layer in marks.line_plot(
+            part, x=x, y=y, theme=theme, color=color, dots=of_dots, width=width, tooltip=tooltip
+        )
     ]
-    # The thin ones share a name, which stands where they are: near zero.
-    ends = rows.rename(columns={"mean": "value", "distance": "layer"})
-    ends = ends.assign(series=ends.series.where(ends.series.isin(large), OTHERS))
-    named = line_names(ends, [*large, *([OTHERS] if len(small) else [])], y, theme, height=HEIGHT)
+    named = line_names(rows.rename(columns={"mean": "value", "distance": "layer"}), names, y, theme, height=HEIGHT)
     return marks.panel(marks.rule(theme, y=0), *lines, *named, theme=theme, width=marks.WIDE, height=HEIGHT)

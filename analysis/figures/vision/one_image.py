@@ -155,7 +155,7 @@ def vision_maps(params: PatchParameters, decomposition: ImageDecomposition) -> F
         ),
         frame=frame,
         caption=(
-            f"Scores before softmax of its query with the key of every patch, "
+            f"A patch is here what a word is in a text. Scores before softmax of its query with every patch's key, "
             f"{'minus their mean over all keys' if centred else 'as they are'}{_scales(maps, largest, limit)}. "
             f"Rows and columns count from 0. {capitalised(_description(decomposition))}, head {head}.{rest} {special} "
             f"{position_source(decomposition.grid, decomposition.trained)} {_error_note(decomposition)}"

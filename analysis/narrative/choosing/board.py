@@ -250,10 +250,10 @@ def _variant(name: str, trained: Trained) -> str | None:
     return name if name in trained.variants else None
 
 
-def _elsewhere(trained: Trained, preset: str, seeds: int) -> str:
+def _elsewhere(trained: Trained, preset: str) -> str:
     if trained.objective == CAUSAL:
-        return f"causal only: {plural(seeds, 'run')}"
-    return "" if _share_an_axis(trained.preset, preset) else f"{plural(seeds, 'run')} of another recipe"
+        return "causal only"
+    return "" if _share_an_axis(trained.preset, preset) else "another recipe"
 
 
 def _share_an_axis(one: str, other: str) -> bool:
@@ -289,7 +289,7 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         undecided=undecided,
         why=_why_open(trained, variant) if undecided else "",
         recipe=trained.preset if trained.preset != preset else "",
-        elsewhere=_elsewhere(trained, preset, gap.n),
+        elsewhere=_elsewhere(trained, preset),
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
         preset=trained.preset,
     )
@@ -329,7 +329,7 @@ def _rise(name: str, trained: Trained, preset: str) -> Number | None:
     return Number(
         value=float(rise.mean()),
         few=_few(trained, len(rise)),
-        elsewhere=_elsewhere(trained, preset, len(rise)),
+        elsewhere=_elsewhere(trained, preset),
         note=_recipe(trained, len(rise)),
     )
 
@@ -418,8 +418,7 @@ def _price(row: EncodingRow) -> str:
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
     longer = "longer" if row.time > 1 else "less"
-    measured = " in two measurements" if len(both) > 1 else ""
-    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor{measured}"
+    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor"
 
 
 WORTH_SAYING = 0.03

@@ -22,7 +22,7 @@ class InUse(NamedTuple):
 IN_USE: dict[str, InUse] = {
     "rotary": InUse("Rotary", 'LlamaConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000})'),
     "causal_partial_25": InUse(
-        "Rotary, some dimensions (a quarter)",
+        "Rotary, some dimensions",
         'GPTNeoXConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25})',
         "The pictures are of the part that is rotated; the other dimensions hold no position. "
         "The losses, the rise and the time are of a quarter of the dimensions; other shares have others.",

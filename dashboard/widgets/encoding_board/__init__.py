@@ -71,7 +71,7 @@ def show_rows(
             "heading": heading,
             "lacking": None if lacking_above else lacking,
             "cost": cost,
-            "timed": f"time: measured, {timed_width} wide",
+            "timed": f"time, measured {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },

@@ -176,12 +176,12 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
-    const axes = columns.map((title) => {
+    const axes = columns.map((title, index) => {
       const axis = make("span", { style: "display: block" });
-      put(head, "span", {}, make("b", {}, title), axis);
+      put(head, "span", {}, make("b", {}, title), index === 2 ? "■ parameters ▲ arithmetic" : "", axis);
       return axis;
     });
-    const keys = ["← better than added", "← better", "■ parameters ▲ arithmetic ● time"];
+    const keys = ["← better than added", "← better", `● ${timed}`];
     axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
     parts.push(head, make("div", { class: "phone" }, `Costs are of a model ${size}, against learned, added positions; ${timed}.`));
   }

@@ -29,6 +29,8 @@ from dashboard.widgets.pickers import Pickers
 
 BELOW = {"": "This head", "heads": "Every head"}
 """Figures that stand below the maps: the value of `look` -> its name."""
+POSITIONS = ("stored", "table")
+"""The models whose positions can be shown, a trained one and that of the form: the values of `look`."""
 THUMBNAIL = 46
 """Pixels of a side of a small picture of an image that stored results are over."""
 CONTROL = 200
@@ -140,9 +142,10 @@ def _take_apart(pickers: Pickers) -> None:
 def positions_of(pickers: Pickers) -> dict[str, str]:
     """The models whose positions can be shown: the stored one first, unless the form has another trained one."""
     form_model = str(pickers.get("model")).strip()
-    names = {"stored": f"{pickers.get('stored')}, trained"}
+    stored, table = POSITIONS
+    names = {stored: f"{pickers.get('stored')}, trained"}
     if form_model not in models_of_images():
-        names["table"] = model_title(form_model) or "the model of the form"
+        names[table] = model_title(form_model) or "the model of the form"
     is_trained = form_model not in (random_vit.NAME, *models_of_images())
     return dict(reversed(names.items())) if is_trained else names
 
@@ -266,7 +269,7 @@ def _decomposition(pickers: Pickers, facts: Any, uploaded: Upload | None) -> Ima
     about(
         result,
         len(result.tokens),
-        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches, called words in the terms; {error}",
+        f"layer {result.layer}, {result.heads} heads; {rows} by {columns} patches; {error}",
         facts,
         title=model_title(result.provenance.model),
     )

@@ -103,7 +103,7 @@ def about(result: Any, tokens: int, extra: str, place: Any, *, title: str = "") 
     place.caption(
         escape_markdown(
             f"{title or provenance.model} ({provenance.revision}): {extra}; {tokens} tokens. "
-            f"{provenance.device}, {provenance.dtype}, {provenance.seconds:.2f} s on {provenance.created[:10]}."
+            f"{provenance.device}, {provenance.dtype}, {provenance.created[:10]}."
         )
     )
     if provenance.truncated_from:

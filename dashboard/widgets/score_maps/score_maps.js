@@ -8,6 +8,7 @@ const LETTER = 13; // pixels of a row that holds a letter of 12.5
 const LARGEST = 30; // pixels of a cell
 const MOST_LABEL = 88; // pixels of a token's name
 const FAINT = 2; // the large map's scale is so many times that of the small ones from where on these can be shown stronger
+const PALE = 4; // and so many times that from where on they are, until a reader presses
 const QUIET = 350; // milliseconds after the last press until the server hears of it
 const FRESH = -1; // a query or key that no reader has chosen: where attention is strongest
 
@@ -44,7 +45,7 @@ class Board {
     this.board = root.querySelector(".board");
     this.active = 0; // the map that the keyboard is on
     this.large = null; // the map that a reader drew large in place of the head's leading one
-    this.stronger = false; // whether the small maps have a scale of their own, on which faint ones are seen
+    this.stronger = null; // whether a reader wants the small maps on a scale of their own, on which faint ones are seen
     this.told = []; // the states that the server was told and has not answered
     this.adding = false; // whether a press adds its row, as with Shift
     atEveryWidth(this.board, () => this.layout());
@@ -519,7 +520,7 @@ class Board {
     };
     const faint = Math.max(0, ...own.filter((map) => map !== large).map(largest)); // of the small maps
     const times = faint > 0 ? limit / faint : 1;
-    const apart = this.stronger && times >= FAINT;
+    const apart = times >= FAINT && (this.stronger ?? times >= PALE);
     const shadeSmall = apart ? ramp(stops, -faint, faint) : shade;
     const depth = ramp(scale, 0, largest(this.patterns)); // probabilities: none is below zero
     this.places.forEach(({ host, place, title, share, map, label }) => {
@@ -548,7 +549,7 @@ class Board {
       : leading >= 0.5 ? `${subject} looks by ${BY[parts[lead].name] ?? parts[lead].label}: ${parts[lead].label} is ${size}`
       : `${subject} mixes terms; the largest, ${parts[lead].label}, is ${size}`;
     const named = this.places[large].host.overlay?.all;
-    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row minus its mean" : "as they are"}; percentages are the terms' shares of what varies (below zero: works against the others). Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
+    this.part("sub").textContent = `Rows look at columns. Scores before softmax, ${data.centred ? "each row minus its mean" : "as they are"}; percentages are the terms' shares of what varies. Press a cell to see it as a sum${named ? "" : ", and to read its tokens"}.`;
     const bar = this.part("scale");
     bar.replaceChildren();
     put(bar, "span", {}, signed(-limit, 1));
@@ -556,11 +557,15 @@ class Board {
     put(bar, "span", {}, signed(limit, 1));
     const others = known && parts.length > own.length ? `; the other terms make up ${percent(rest)}` : "";
     const strength = times < 9.5 ? times.toFixed(1) : Math.round(times);
-    put(bar, "span", {}, apart ? `small maps: ${strength} times as strong, ±${faint.toFixed(faint < 1 ? 2 : 1)}${others}` : `one scale for all maps${others}`);
+    put(bar, "span", {}, apart ? `small maps: ${strength} times as strong, ±${faint.toFixed(faint < 1 ? 2 : 1)}` : "one scale for all maps");
+    const notes = small ? ["Small maps have the rows and columns of the large one."] : [];
+    if (known && parts.length > own.length) notes.push(`The other terms make up ${percent(rest)}.`);
+    if (own.some((map) => percent(data.shares[map][this.at.head] ?? 0).startsWith("−"))) notes.push("A share below zero: the term works against the others.");
+    this.part("notes").textContent = notes.join(" ");
     if (times < FAINT) return;
     const title = "Colours the small maps by a scale of their own, on which faint scores are seen";
-    put(bar, "button", { type: "button", "aria-pressed": this.stronger, title }, "Show faint maps").onclick = () => {
-      this.stronger = !this.stronger;
+    put(bar, "button", { type: "button", "aria-pressed": apart, title }, "Show faint maps").onclick = () => {
+      this.stronger = !apart;
       this.drawn = null;
       this.paint();
       this.part("scale").querySelector("button")?.focus();
