@@ -494,6 +494,10 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
 def test_the_judged_recipe_stands_where_the_exploratory_one_has_predicted_as_many_words(store):
     """10,000 steps that hide 40 % of the words predict as many as 26,667 that hide 15 %."""
     figure = made("training_advantage", preset="cpu")
+    sure = figure.frame().query("variant == 'tupe_a' and seeds >= 3")
+    assert "exploratory" in figure.finding
+    assert all(f"{-gap:.2f}" in figure.finding for gap in (sure.gap.iloc[0], sure.gap.iloc[-1]))
+    assert f"({sure.seeds.iloc[-1]} seeds)" in figure.finding
     first, second = PRESETS["cpu"], PRESETS["cpu2"]
     steps = round(second.steps * second.masked_share / first.masked_share)
     assert f"predict as many words as {steps:,} steps here" in figure.caption
