@@ -947,10 +947,13 @@ def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both
     on_the_line = set(drawn_rows[drawn_rows.best].title)
     names = pd.concat(drawn(figure, "down"))
     told = names.name.str.replace("\n", " ").str.replace("\N{NO-BREAK SPACE}", " ")
+    known = drawn_rows.title.str.replace("\N{NO-BREAK SPACE}", " ")
     named_here = {title("bert_a"), title("every_layer_attention"), lowest, *on_the_line}
-    assert set(told[names.weight == 600]) == named_here, "these have names in bold, on a phone too"
-    assert set(told) <= set(drawn_rows.title.str.replace("\N{NO-BREAK SPACE}", " "))
-    assert len(set(told)) > len(named_here), "others are named where there is room"
+    assert set(told[names.named.astype(bool)]) == named_here, "these have names on a phone too"
+    assert set(told) == set(known), "every point has its name where there is room"
+    places = dict(zip(known, zip(100 * drawn_rows.cost, drawn_rows.gap, strict=True), strict=True))
+    for name, x, y in zip(told, names.x, names.y, strict=True):
+        assert (x, y) == pytest.approx(places[name]), "which stands at its own point"
     assert ("processor's time of the process" in figure.caption) == (cost == "time")
     assert "clock on the wall" in FIGURES["training_costs"].of({"preset": "cpu"}).caption
 

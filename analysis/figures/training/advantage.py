@@ -198,7 +198,7 @@ def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
     variant = str(table.variant.iloc[0])
     rows = table[table.variant == variant]
     sure = rows[rows.seeds >= ENOUGH]
-    first, last = (rows if len(sure) < 2 else sure).iloc[[0, -1]].itertuples()
+    first, *_, last = frames.rows(rows if len(sure) < 2 else sure)
     seeds = f" ({plural(last.seeds, 'seed')})"
     exploratory = "in an exploratory recipe, " if params.preset == EXPLORATORY else ""
     if (rows.gap < 0).all():
