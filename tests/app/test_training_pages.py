@@ -14,7 +14,7 @@ HEADINGS = {
     "curves": ["Learning curves"],
     "gap": ["Final loss, and its difference from adding"],
     "parts": ["What lies between adding and “Apart, own matrix”"],
-    "convergence": ["Steps to leave the plateau"],
+    "convergence": ["Steps until order is used"],
     "length": ["Longer texts than in training"],
     "scores": ["The spread of the scores through training"],
     "costs": ["What each variant costs"],

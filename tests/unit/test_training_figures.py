@@ -19,7 +19,7 @@ from analysis.ablation.variants import quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import signed
+from analysis.core.formatting import plural, signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board
 from analysis.figures.runs.all_runs import all_runs, newest_of_each_first, settings
@@ -550,7 +550,9 @@ def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_
     needed = seeds_needed("cpu2")
     for row in table.itertuples():
         text = written[row.title]
-        assert (f"{row.n} of {needed} seeds" in text) == (row.outcome == "few") == (0 < row.n < needed)
+        assert (
+            (f"of {plural(row.n, 'seed')} ({needed} asked)" in text) == (row.outcome == "few") == (0 < row.n < needed)
+        )
         told = [one for one in figure.caption.split("Open, since ")[1:] if quote(row.title) in one.partition(". ")[0]]
         assert bool(told) == (row.outcome == "unresolved"), "whatever is open says why"
         found = stored.standing(row.variant, "bert_a")
@@ -737,7 +739,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
         "1 of 1 seed stayed\nmedian not reached",
         "never",
     ]
-    assert "had not left when their training ended" in figure.caption
+    assert "did not use order when their training ended" in figure.caption
     drawing.compose(figure).to_dict()
 
 

@@ -225,8 +225,8 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             + (f", {held_back} of them only since many are tested at once (“{CORRECTED}”)" if held_back else "")
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
             "A row that begins with “then”, and is indented, changes the encoder of the row above it; every other row "
-            "changes the encoder that the title of its group, or the words before its colon, name. Zero is always the loss before "
-            "the change."
+            "changes the encoder that the title of its group, or the words before its colon, name. Zero is always the "
+            "loss before the change."
             if table.words.str.startswith(THEN).any()
             else "A row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
