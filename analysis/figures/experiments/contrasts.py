@@ -457,7 +457,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
 
 
 def _depths(words: pd.Series) -> list[int]:
-    """How many changes each row goes on from."""
+    """The number of changes that each row goes on from."""
     depths: list[int] = []
     for one in words:
         depths.append(depths[-1] + 1 if one.startswith(THEN) and depths else 0)

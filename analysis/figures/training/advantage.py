@@ -38,7 +38,7 @@ ENOUGH = 3
 OTHER_LINE, OTHER_PLACE, OTHER_END = 1.35, 1.65, 4.2
 """The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
 ABOVE = -6
-"""Where the names of two recipes end: pixels from the top of the plot."""
+"""The end of the names of two recipes, in pixels from the top of the plot."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
