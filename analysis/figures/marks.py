@@ -45,6 +45,8 @@ LABEL_LETTER = 5.6
 """Pixels of a letter of a label, on average."""
 INVISIBLE, TITLE_ROW = "\u200b", "\u2060"
 """Letters that take no room: of labels that are not to be taken for one another, and of the rows of titles."""
+INDENT = f"{INVISIBLE}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}"
+"""Room at the beginning of a label, which without the invisible letter would not be drawn."""
 NARROW, LETTER, SLANT = 40, 7, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
 _WHOLE = "containerSize()[0] > 700"
@@ -246,14 +248,23 @@ def labelled_rows(labels: Sequence[str], gap: float = 0.1, *, grid: bool = False
 
 
 def grouped_rows(
-    names: Sequence[str], groups: Sequence[str], theme: Theme, width: int = LABEL_CHARACTERS, minimum: int = 26
+    names: Sequence[str],
+    groups: Sequence[str],
+    theme: Theme,
+    width: int = LABEL_CHARACTERS,
+    minimum: int = 26,
+    depths: Sequence[int] = (),
 ) -> tuple[list[str], alt.Y, Chart, int]:
     """Rows under the titles of their groups, on one axis: the label of each row, the axis, the titles, and its height.
 
     names, groups: of each row, in the order in which they stand. width: the letters of a line of a label, which on a
-    wide screen is not broken. minimum: the least pixels of a row.
+    wide screen is not broken. minimum: the least pixels of a row. depths: how far each label is indented; labels are
+    then flush with the titles.
     """
     wrapped = [wrap_label(name, width) for name in names]
+    if depths:
+        pairs = zip(wrapped, depths, strict=True)
+        wrapped = ["\n".join(INDENT * depth + line for line in label.split("\n")) for label, depth in pairs]
     level = level_labels(wrapped)
     # Rows of two groups may have the same name: invisible letters at the beginning tell them apart.
     places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
@@ -265,6 +276,9 @@ def grouped_rows(
     y = labelled_rows(order, gap=0, whole=True)
     whole, broken = (-LABEL_LETTER * max(map(len, lines)) for lines in (names, "\n".join(wrapped).splitlines()))
     left = alt.expr(f"{_WHOLE} ? {whole} : {broken}")
+    if depths:
+        y["axis"]["labelAlign"] = "left"
+        y["axis"]["labelPadding"] = alt.expr(f"{_WHOLE} ? {-whole} : {-broken}")
     lines = f"-{LABEL_LINE / 2:g} * (length(split(datum.group, '\\n')) - 1)"
     text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600, "lineBreak": "\n", "dy": alt.expr(lines)}
     base = alt.Chart(titles).encode(x=alt.value(left), y=y, text=alt.Text("group:N"))

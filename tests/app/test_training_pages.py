@@ -14,7 +14,7 @@ HEADINGS = {
     "curves": ["Learning curves"],
     "gap": ["Final loss, and its difference from adding"],
     "parts": ["What lies between adding and “Apart, own matrix”"],
-    "convergence": ["Steps to leave the plateau"],
+    "convergence": ["Steps until order is used"],
     "length": ["Longer texts than in training"],
     "scores": ["The spread of the scores through training"],
     "costs": ["What each variant costs"],
@@ -239,4 +239,8 @@ def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
     assert len(led) == 1
     assert "width128" in led[0]
     unknown = opened("experiments", part="board", preset="cpu2", row="no_such_variant")
-    assert any("has no row 'no_such_variant'" in shown(error.value) for error in unknown.error)
+    assert any("has no row “no_such_variant”" in shown(one.value) for one in unknown.warning)
+    assert not unknown.error
+    near = opened("experiments", part="board", preset="width128", row="apart_one")
+    (said,) = [text for one in near.warning if "has no row" in (text := shown(one.value))]
+    assert said.partition("nearest names: ")[2].startswith("“Apart, one matrix"), "by the names on the board"

@@ -17,7 +17,8 @@ def boxes(found: pd.DataFrame) -> list[tuple[float, float, float, float]]:
     for row in frames.rows(found):
         lines = row.name.splitlines()
         length, first = marks.LABEL_LETTER * max(map(len, lines)), HEIGHT - row.y + row.down
-        left, last = row.x + GAP if row.side == "right" else row.x - GAP - length, marks.LABEL_LINE * (len(lines) - 1)
+        start = row.x + row.away
+        left, last = start if row.side == "right" else start - length, marks.LABEL_LINE * (len(lines) - 1)
         result.append((left, first - marks.LABEL_LINE / 2, left + length, first + last + marks.LABEL_LINE / 2))
     return result
 
@@ -60,7 +61,9 @@ def test_a_name_that_a_figure_can_do_without_takes_three_lines_at_most() -> None
     walls = [[(place, 0.0), (place, float(HEIGHT))] for place in (120.0, 270.0)]
     (found,) = frames.rows(placed(points, DOMAIN, WIDTH, HEIGHT, walls, every=True))
     assert len(found.name.splitlines()) > 3
-    assert placed(points.assign(named=False), DOMAIN, WIDTH, HEIGHT, walls, every=True).empty
+    (found,) = frames.rows(placed(points.assign(named=False), DOMAIN, WIDTH, HEIGHT, walls, every=True))
+    assert len(found.name.splitlines()) <= 3
+    assert abs(found.away) > GAP, "it stands further away, at the end of a line"
 
 
 def test_a_name_spares_the_line() -> None:
@@ -81,7 +84,7 @@ def test_a_name_is_broken_between_words_where_one_line_finds_no_room() -> None:
     assert found.down == -marks.LABEL_LINE / 2, "both lines together stand beside the point"
 
 
-def test_a_name_that_a_figure_can_do_without_stands_right_beside_its_own_point_and_where_no_other_is_near() -> None:
+def test_a_name_that_a_figure_can_do_without_stands_right_beside_its_own_point_or_has_a_line_to_it() -> None:
     """So that it cannot be taken for the name of another; what must be named is named nonetheless."""
     for crowded in (20, 60):
         points = crowd(crowded).assign(named=lambda rows: rows.index < 3)
@@ -91,6 +94,20 @@ def test_a_name_that_a_figure_can_do_without_stands_right_beside_its_own_point_a
         assert len(found) > len(optional)
         for row in frames.rows(optional):
             lines = row.name.count("\n")
-            assert row.down == -marks.LABEL_LINE * lines / 2, "its middle is level with its point"
             away = np.hypot(points.x - row.x, points.y - row.y)
-            assert (away[away > 0] >= ALONE).all()
+            if abs(row.away) == GAP:
+                assert (away[away > 0] >= ALONE).all()
+                assert row.down == -marks.LABEL_LINE * lines / 2, "its middle is level with its point"
+            else:
+                assert abs(row.away) > GAP, "further away it has a line"
+
+
+def test_names_of_points_that_lie_close_together_stand_in_a_column_in_their_order() -> None:
+    points = pd.DataFrame({"x": [100.0, 103.0, 100.0], "y": [100.0, 95.0, 108.0], "name": list("abc"), "named": False})
+    found = placed(points, DOMAIN, WIDTH, HEIGHT, every=True)
+    starts = found.x + found.away
+    levels = (HEIGHT - found.y + found.down).tolist()
+    assert found.name.tolist() == ["c", "a", "b"], "from the top"
+    assert starts.nunique() == 1
+    assert np.diff(levels).tolist() == [marks.LABEL_LINE] * 2
+    assert not placed(points, DOMAIN, WIDTH, HEIGHT).size, "a plot that names the first alone has none of these"

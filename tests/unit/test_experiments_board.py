@@ -219,13 +219,13 @@ def row(variant, way, outcome):
     [
         (
             {"rotary": "lower", "tupe_a": "lower", "concat_20": "higher"},
-            "All 2 variants that tell positions only to attention, in every layer, beat adding; of 1 other none "
+            "All 2 variants that tell positions only to attention, in every layer, beat adding; none of 1 other "
             "do, those that concatenate included",
         ),
         (
             {"tupe_a": "lower", "no_cross": "same", "first_layer_attention": "lower", "concat_20": "lower"},
-            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; of 2 others 2 do, "
-            "1 of them by concatenating",
+            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; 2 of 2 others do, "
+            "one of them concatenating",
         ),
         (
             {"rotary": "higher"},
@@ -233,7 +233,7 @@ def row(variant, way, outcome):
         ),
         (
             {"bert_r": "lower", "every_layer_hidden": "lower", "rotary": "higher", "tupe_a": "lower"},
-            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; of 2 others 2 do",
+            "1 of 2 variants that tell positions only to attention, in every layer, beat adding; 2 of 2 others do",
         ),
         ({"every_layer_hidden": "lower", "no_position": "higher"}, "1 of 2 variants beat adding"),
         (

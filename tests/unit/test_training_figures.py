@@ -19,7 +19,7 @@ from analysis.ablation.variants import quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import NOT_RESOLVED
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import signed
+from analysis.core.formatting import plural, signed
 from analysis.figures import FIGURES, drawing
 from analysis.figures.experiments.board_rows import board
 from analysis.figures.runs.all_runs import all_runs, newest_of_each_first, settings
@@ -494,6 +494,10 @@ def test_an_advantage_is_shown_at_every_length_in_both_units(three):
 def test_the_judged_recipe_stands_where_the_exploratory_one_has_predicted_as_many_words(store):
     """10,000 steps that hide 40 % of the words predict as many as 26,667 that hide 15 %."""
     figure = made("training_advantage", preset="cpu")
+    sure = figure.frame().query("variant == 'tupe_a' and seeds >= 3")
+    assert "exploratory" in figure.finding
+    assert all(f"{-gap:.2f}" in figure.finding for gap in (sure.gap.iloc[0], sure.gap.iloc[-1]))
+    assert f"({sure.seeds.iloc[-1]} seeds)" in figure.finding
     first, second = PRESETS["cpu"], PRESETS["cpu2"]
     steps = round(second.steps * second.masked_share / first.masked_share)
     assert f"predict as many words as {steps:,} steps here" in figure.caption
@@ -546,7 +550,9 @@ def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_
     needed = seeds_needed("cpu2")
     for row in table.itertuples():
         text = written[row.title]
-        assert (f"{row.n} of {needed} seeds" in text) == (row.outcome == "few") == (0 < row.n < needed)
+        assert (
+            (f"of {plural(row.n, 'seed')} ({needed} asked)" in text) == (row.outcome == "few") == (0 < row.n < needed)
+        )
         told = [one for one in figure.caption.split("Open, since ")[1:] if quote(row.title) in one.partition(". ")[0]]
         assert bool(told) == (row.outcome == "unresolved"), "whatever is open says why"
         found = stored.standing(row.variant, "bert_a")
@@ -742,7 +748,7 @@ def test_a_plateau_that_is_never_left_is_said(data):
         "1 of 1 seed stayed\nmedian not reached",
         "never",
     ]
-    assert "had not left when their training ended" in figure.caption
+    assert "did not use order when their training ended" in figure.caption
     drawing.compose(figure).to_dict()
 
 
@@ -844,9 +850,10 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
         "Rotary",
         "Added once",
         "Every layer, own matrix, scaled",
-        "Multiplied",
-        "No position",
-    ], "what keeps most stands first, and what has nothing to keep last"
+    ], "what keeps most stands first, and what has nothing to keep has no row"
+    gainless = re.search(r"no gain of [0-9.]+ nats in every seed: (.+?)\. ", figure.caption)
+    assert gainless
+    assert gainless[1].casefold() == title("multiply").casefold(), "the control has none by its nature"
     kept = round((1.8 / 2.1 + 1.5 / 1.9) / 2 * 100)
     assert figure.finding == (
         f"On texts 4 times as long as those of recipe cpu, Rotary keeps {kept} % of what positions save, any other at "
@@ -959,10 +966,13 @@ def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both
     on_the_line = set(drawn_rows[drawn_rows.best].title)
     names = pd.concat(drawn(figure, "down"))
     told = names.name.str.replace("\n", " ").str.replace("\N{NO-BREAK SPACE}", " ")
+    known = drawn_rows.title.str.replace("\N{NO-BREAK SPACE}", " ")
     named_here = {title("bert_a"), title("every_layer_attention"), lowest, *on_the_line}
-    assert set(told[names.weight == 600]) == named_here, "these have names in bold, on a phone too"
-    assert set(told) <= set(drawn_rows.title.str.replace("\N{NO-BREAK SPACE}", " "))
-    assert len(set(told)) > len(named_here), "others are named where there is room"
+    assert set(told[names.named.astype(bool)]) == named_here, "these have names on a phone too"
+    assert set(told) == set(known), "every point has its name where there is room"
+    places = dict(zip(known, zip(100 * drawn_rows.cost, drawn_rows.gap, strict=True), strict=True))
+    for name, x, y in zip(told, names.x, names.y, strict=True):
+        assert (x, y) == pytest.approx(places[name]), "which stands at its own point"
     assert ("processor's time of the process" in figure.caption) == (cost == "time")
     assert "clock on the wall" in FIGURES["training_costs"].of({"preset": "cpu"}).caption
 

@@ -244,7 +244,7 @@ class ExperimentsBoard:
             return told
         lower = sum(row.outcome == "lower" for row in others)
         do = "does" if lower == 1 else "do"
-        return f"{told}; of {plural(len(others), 'other')} {lower or 'none'} {do}{_by_concatenating(others, beside)}"
+        return f"{told}; {lower or 'none'} of {plural(len(others), 'other')} {do}{_by_concatenating(others, beside)}"
 
 
 def _lower(rows: Sequence[VariantRow]) -> str:
@@ -259,7 +259,8 @@ def _by_concatenating(rows: Sequence[VariantRow], beside: Sequence[VariantRow]) 
         return ""
     if all(row.outcome != "lower" for row in rows):
         return ", those that concatenate included"
-    return f", {sum(row.outcome == 'lower' for row in beside) or 'none'} of them by concatenating"
+    lower = sum(row.outcome == "lower" for row in beside)
+    return f", {'one' if lower == 1 else lower or 'none'} of them concatenating"
 
 
 def judged_presets() -> tuple[str, ...]:

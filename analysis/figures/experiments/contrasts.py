@@ -30,7 +30,7 @@ NATS = "nats per predicted token"
 OPEN = "open"
 NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
-CORRECTED, UNEVEN = "corrected", "uneven"
+CORRECTED, UNEVEN = "after correction", "uneven"
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
@@ -38,6 +38,8 @@ ROW = 30
 """Pixels of a row: two lines of text."""
 TICKS = tuple(tenth / 10 for tenth in range(-20, 21))
 """The numbers of the axis, in nats."""
+COLUMN = "nats, by the rules"
+"""The heading over the differences and their words."""
 THEN = "then "
 """The beginning of the words of a change that goes on from the row above it."""
 
@@ -106,8 +108,8 @@ GROUPS = (
         (
             SingleChange("C36h", "a wider, flatter shape, words of 80 %"),
             SingleChange("C36g", "then concatenated"),
-            SingleChange("C36d", "both at once"),
-            SingleChange("C36m", "then added again, words of 100 %", turned=True),
+            SingleChange("C36d", "both: Concatenated, wider, same size"),
+            SingleChange("C36m", "then added again, words of the full width", turned=True),
         ),
         TO_CONCATENATION,
     ),
@@ -222,9 +224,9 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
             + (f", {held_back} of them only since many are tested at once (“{CORRECTED}”)" if held_back else "")
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
-            "A row that begins with “then” changes the encoder of the row above it; every other row changes the "
-            "encoder that the title of its group, or the words before its colon, name. Zero is always the loss before "
-            "the change."
+            "A row that begins with “then”, and is indented, changes the encoder of the row above it; every other row "
+            "changes the encoder that the title of its group, or the words before its colon, name. Zero is always the "
+            "loss before the change."
             if table.words.str.startswith(THEN).any()
             else "A row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
@@ -437,20 +439,29 @@ def _changes(word: str, row: Any) -> str:
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """The charts side by side on one scale; the first says how to read them all."""
+    """The charts side by side on one scale, each with its key."""
     ends = pd.concat([-table.margin, table.margin, table.effect, table.low, table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
-    key = ["hollow: open; lines: 95 % intervals", f"grey: within ±{table.margin.iloc[0]:g} nats, the same"]
-    # The second chart has as many lines above it, so that both begin at one height.
-    below = {0: key, 1: [" "] * len(key)}
+    key = [
+        "hollow: open, not decided by the rules; lines: 95 % intervals",
+        f"grey: within ±{table.margin.iloc[0]:g} nats, the same",
+    ]
     first = "What one change adds to the loss"
     # So that the texts at the right take as much room in both, and an effect is as long in both.
     longest = max("\n".join(table.text).split("\n"), key=len)
     return [
-        _chart(rows, domain, theme, str(name) or first, below[place], longest)
-        for place, (name, rows) in enumerate(table.groupby("chart", sort=False))
+        _chart(rows, domain, theme, str(name) or first, key, longest)
+        for name, rows in table.groupby("chart", sort=False)
     ]
+
+
+def _depths(words: pd.Series) -> list[int]:
+    """The number of changes that each row goes on from."""
+    depths: list[int] = []
+    for one in words:
+        depths.append(depths[-1] + 1 if one.startswith(THEN) and depths else 0)
+    return depths
 
 
 def _chart(
@@ -460,7 +471,9 @@ def _chart(
 
     longest: the line for which room is left at the right.
     """
-    labels, y, titles, height = marks.grouped_rows(table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW)
+    labels, y, titles, height = marks.grouped_rows(
+        table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW, _depths(table.words)
+    )
     shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(
         alt.X, "effect", ["final loss after the change,", "minus that before it (nats; left is lower)"],
@@ -482,6 +495,7 @@ def _chart(
                 part, x=x, y=y, theme=theme, tooltip=tips, filled=decided, size=marks.LARGE_DOT,
                 color=theme.ink if decided else theme.colour(SOFT),
             )  # fmt: skip
-    layers.append(marks.texts_beside(shown, y, theme))
+    head = pd.DataFrame({"label": [y["sort"][0]], "written": [COLUMN]})
+    layers += [marks.texts_beside(head, y, theme, shown=f"!({marks.ON_PHONE})"), marks.texts_beside(shown, y, theme)]
     layers.append(marks.texts_beside(shown.head(1).assign(written=longest), y, theme).encode(opacity=alt.value(0)))
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=height, title=title, below=below)

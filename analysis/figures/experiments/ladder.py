@@ -207,7 +207,7 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     planned = _planned(table)
     places = sorted(set(table.width))
     # The names need room at the right of the last dots.
-    end = 2 * places[-1]
+    end = 1.6 * places[-1]
     domain = padded_range(pd.concat([table.value, table.low, table.high, pd.Series([0.0])]).dropna(), 0.06)
     x = marks.number(
         alt.X, "width", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=44
@@ -216,9 +216,13 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, "width:Q", ("value", "difference", "+.3f"), *marks.interval_tips("+.3f"), "seeds:Q",
     )  # fmt: skip
-    band = alt.Chart(pd.DataFrame({"from": [-margin], "to": [margin]})).mark_rect(color=theme.grid)
+    # The band spares the numbers left of the first dots and the names right of the last.
+    ends = pd.DataFrame({"from": [-margin], "to": [margin], "first": [places[0]], "last": [places[-1]]})
+    band = alt.Chart(ends).mark_rect(color=theme.grid)
     layers: list[Chart] = [
-        band.encode(y=marks.same_axis(y, "from"), y2=alt.Y2("to:Q")),
+        band.encode(
+            x=marks.same_axis(x, "first"), x2=alt.X2("last:Q"), y=marks.same_axis(y, "from"), y2=alt.Y2("to:Q")
+        ),
         marks.rule(theme, y=0),
         *marks.line_plot(table, x=x, y=y, theme=theme, ends=("low", "high"), color=hues, dots=0, tooltip=tooltip),
     ]

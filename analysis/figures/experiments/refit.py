@@ -24,6 +24,8 @@ MODEL = "all-MiniLM-L6-v2"
 COMMAND = "python -m analysis refit --texts TEXT --held-out TEXT --stsb TSV"
 LETTERS, ROW = 24, 52
 """Letters in a line of a row's label, and the least pixels of a row of what was trained under the rules."""
+BESIDE = 5
+"""The percentage points around the ends of the axis of word order in which no other number stands."""
 QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 CONTROLS = {
     "minilm_permuted": "positions exchanged have the same rows, reordered",
@@ -338,8 +340,8 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         below.append("diamond: a pilot, which decides nothing")
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
     recovered = marks.panel(
-        *layers, theme=theme, width=marks.HALF, height=height, title="Loss: share recovered, with 95 % interval",
-        below=below or [" "],
+        *layers, theme=theme, width=marks.HALF, height=height, title="Share recovered of what positions save",
+        below=["in loss" + ("; lines and ±: 95 % intervals" if rows.high.notna().any() else ""), *below],
     )  # fmt: skip
     found = rows[rows.order.notna()]
     return [recovered, *([_draw_order(found, frame, rules, height, theme)] if len(found) else [])]
@@ -354,14 +356,17 @@ def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, hei
     """The word order found in the vectors of the same rows, between those of the encoders at the two ends."""
     order = frame.set_index("arm").order
     ends = order[rules.floor], order[rules.control]
-    rows = found.assign(written=[f"{row.order:.1f} %" for row in frames.rows(found)])
+    rows = found.assign(written=[f"{row.order:.1f} %\n{row.written.split(chr(10))[-1]}" for row in frames.rows(found)])
     known = [*ends, *rows.order, *rows.order_low.dropna(), *rows.order_high.dropna()]
     room = 0.06 * (max(known) - min(known) or 1.0)
+    floor, intact = (round(end, 1) for end in ends)
+    between = [tens for tens in range(0, 101, 10) if floor + BESIDE < tens < intact - BESIDE]
     x = marks.number(
-        alt.X, "order", None, domain=(min(known) - room, max(known) + room), values=[round(end, 1) for end in ends]
+        alt.X, "order", None, domain=(min(known) - room, max(known) + room), values=[floor, *between, intact]
     )
     x["axis"]["labelExpr"] = (
-        f"[format(datum.value, '.1f') + ' %', datum.value < {sum(ends) / 2:g} ? 'no position' : 'intact']"
+        f"datum.value === {floor} ? ['{floor} %', 'no position'] : datum.value === {intact} ? ['{intact} %', 'intact']"
+        " : datum.label + ' %'"
     )
     y = marks.labelled_rows(rows.label.tolist(), grid=True)
     # The panel beside it names the same rows; on a phone it stands above.

@@ -33,10 +33,12 @@ from analysis.store import read
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
 HEIGHT = 280
-LINEAR, TICKS = 0.1, (-2, -1.5, -1, -0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5, 1, 2)
-"""The difference, in nats, below which the axis is nearly linear, and the numbers of the axis."""
+ENOUGH = 3
+"""The seeds from which on the heading tells a length of training, where one has as many."""
 OTHER_LINE, OTHER_PLACE, OTHER_END = 1.35, 1.65, 4.2
 """The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
+ABOVE = -6
+"""The end of the names of two recipes, in pixels from the top of the plot."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
@@ -189,13 +191,16 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
-    """The first variant's difference at the shortest and at the longest training; of one that is lower, as its lead."""
+    """The first variant's difference at the shortest and at the longest training; of one that is lower, as its lead.
+
+    Lengths of few seeds are left out where two others have enough.
+    """
     variant = str(table.variant.iloc[0])
     rows = table[table.variant == variant]
-    first, last = rows.iloc[0], rows.iloc[-1]
-    known = params.preset in PRESETS and params.objective == MASKED
-    hidden = f"With {percent(PRESETS[params.preset].masked_share)} of the words hidden, " if known else ""
-    seed = " (one seed)" if last.seeds == 1 < first.seeds else ""
+    sure = rows[rows.seeds >= ENOUGH]
+    first, *_, last = frames.rows(rows if len(sure) < 2 else sure)
+    seeds = f" ({plural(last.seeds, 'seed')})"
+    exploratory = "in an exploratory recipe, " if params.preset == EXPLORATORY else ""
     if (rows.gap < 0).all():
         shrinks = "shrinks with training" if _shrinks(rows) else "changes with training"
         lead = f"the lead of {named(variant)} over {named(base)} {shrinks}"
@@ -203,7 +208,7 @@ def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
     else:
         lead = f"the final loss of {named(variant)} minus that of {named(base)} changes with training"
         ends = f"{signed(first.gap)} nats after {first.steps:,} steps, {signed(last.gap)} after {last.steps:,}"
-    return capitalised(f"{hidden}{lead}: {ends}{seed}")
+    return capitalised(f"{exploratory}{lead}: {ends}{seeds}")
 
 
 def _shrinks(rows: pd.DataFrame) -> bool:
@@ -231,7 +236,7 @@ def _hollow_diamonds(base: alt.Chart, theme: Theme) -> alt.Chart:
 def _other_recipe(
     judged: pd.DataFrame | None, longest: float, x: alt.X, y: alt.Y, measure: str, theme: Theme
 ) -> list[alt.LayerChart | alt.Chart]:
-    """The judged recipe's diamond in a place of its own, right of a line; nothing where there is none.
+    """The judged recipe's diamond in a place of its own, right of a line, both recipes named above; else nothing.
 
     measure: the column that is drawn, `gap` or `ratio`, whose interval has its name.
     """
@@ -239,15 +244,21 @@ def _other_recipe(
         return []
     ends = f"{measure}_low", f"{measure}_high"
     written = [
-        f"{signed(row.gap) if measure == 'gap' else percent(row.ratio)}, {plural(row.seeds, 'seed')}\n"
-        f"another recipe:\nhides {percent(PRESETS[row.recipe].masked_share)},\n{row.own_steps:,} steps"
+        f"{signed(row.gap) if measure == 'gap' else percent(row.ratio)}\n{plural(row.seeds, 'seed')}\n"
+        f"{row.own_steps:,} steps"
         for row in frames.rows(judged)
     ]
     frame = judged.assign(written=written, place=OTHER_PLACE * longest)
     x = marks.same_axis(x, "place")
-    line = alt.Chart(pd.DataFrame({"place": [OTHER_LINE * longest]})).mark_rule(
-        color=theme.colour(SOFT), strokeDash=marks.DASH
-    )
+    soft = theme.colour(SOFT)
+    beyond = alt.Chart(pd.DataFrame({"place": [OTHER_LINE * longest], "name": [_recipe(judged.recipe.iloc[0])]}))
+    line = beyond.mark_rule(color=soft, strokeDash=marks.DASH)
+    above = {"align": "left", "baseline": "bottom", "dx": 4, "fontSize": marks.TEXT, "color": soft}
+    here = alt.Chart(pd.DataFrame({"name": [_recipe(EXPLORATORY)]}))
+    names = [
+        beyond.mark_text(**above).encode(x=x, y=alt.value(ABOVE), text="name:N"),
+        here.mark_text(**above).encode(x=alt.value(0), y=alt.value(ABOVE), text="name:N"),
+    ]
     base = alt.Chart(frame).encode(x=x, y=y)
     interval = (
         alt.Chart(frame)
@@ -264,7 +275,11 @@ def _other_recipe(
         fontSize=marks.TEXT,
         color=theme.ink,
     ).encode(text="written:N")
-    return [line.encode(x=x), interval, diamond, text]
+    return [line.encode(x=x), *names, interval, diamond, text]
+
+
+def _recipe(preset: str) -> str:
+    return f"{preset}: {percent(PRESETS[preset].masked_share)} hidden"
 
 
 def _draw(
@@ -276,16 +291,7 @@ def _draw(
     color = title_colours if len(names) > 1 else alt.Undefined
     trained = table.steps.tolist()
     x, longest = _steps(trained, beside=judged is not None), max(trained)
-    # Differences shrink by ratios: on a linear axis all but the first would lie on one another.
-    y = marks.number(
-        alt.Y,
-        "gap",
-        [f"final loss minus {baseline}'s", "(nats)"],
-        zero=True,
-        values=TICKS,
-        grid=True,
-    )
-    y["scale"]["type"], y["scale"]["constant"] = "symlog", LINEAR
+    y = marks.number(alt.Y, "gap", [f"final loss minus {baseline}'s", "(nats; lower is better)"], zero=True, grid=True)
     means = marks.line_plot(
         table, x=x, y=y, theme=theme, color=color, ends=("gap_low", "gap_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("gap", "difference (nats)", "+.3f")),
@@ -328,7 +334,7 @@ def _draw(
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
-            title=f"Difference in final loss (log scale beyond {LINEAR:g})",
+            title="Difference in final loss",
             below=["dots: seeds; diamonds: means with 95 % intervals", *one_seed],
         ),
         marks.panel(

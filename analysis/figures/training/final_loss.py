@@ -16,7 +16,15 @@ from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, significant_or_hollow, way_hues, ways
+from analysis.figures.training.row_marks import (
+    BELOW,
+    LETTERS,
+    VARIANT,
+    edge_triangles,
+    significant_or_hollow,
+    way_hues,
+    ways,
+)
 from analysis.figures.training.trainings import (
     UNIT,
     ComparedParameters,
@@ -345,9 +353,14 @@ def _draw(
     if far.any():
         parts.append((shown[far], _axis_range(table[far]), "Differences beyond that axis, on a wider scale", []))
     x_title = f"nats, variant minus {baseline}; left is a lower loss"
+    # So that the axes of both begin and end at one place.
+    room = (
+        max((line for name in shown.title for line in marks.wrap_lines(name, LETTERS)), key=len),
+        max("\n".join(shown.written).split("\n"), key=len),
+    )
     colours = way_hues(shown.way, theme), way_hues(shown.way, theme, None)
     return [
-        _panel(rows, seeds, ends, margin, theme, x_title, color, heading, below)
+        _panel(rows, seeds, ends, margin, theme, x_title, color, heading, below, room)
         for color, (rows, ends, heading, below) in zip(colours, parts, strict=False)
     ]
 
@@ -362,8 +375,12 @@ def _panel(
     color: alt.Color,
     heading: str,
     below: list[str],
+    room: tuple[str, str],
 ) -> Chart:
-    """Rows of differences on one axis; a triangle at its edge: the interval goes on."""
+    """Rows of differences on one axis; a triangle at its edge: the interval goes on.
+
+    room: the lines for which room is left at the left and at the right.
+    """
     order = shown.title.tolist()
     labels = marks.wrapped_labels(order, LETTERS)
     shown = shown.assign(label=shown.title.map(labels))
@@ -380,7 +397,7 @@ def _panel(
     if len(seeds):
         layers += marks.row_plot(
             seeds[["title", "label", "gap", "seed", "value", "rate"]], x=x, y=y, theme=theme, ends=None, color=GREY,
-            size=marks.SEED, opacity=0.8,
+            size=marks.SEED, opacity=0.8, below=BELOW,
             tooltip=(VARIANT, "seed", ("value", "loss", ".3f"), ("rate", "peak learning rate")),
         )  # fmt: skip
     columns = [
@@ -404,7 +421,10 @@ def _panel(
         shown[columns], shown.low < domain[0], shown.high > domain[1], domain, x=x, y=y, theme=theme, color=color,
         size=marks.SEED, tooltip=tooltip,
     )  # fmt: skip
+    y["axis"]["minExtent"] = marks.LABEL_LETTER * len(room[0])
     layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
+    widest = shown[["label"]].head(1).assign(widest=room[1])
+    layers.append(marks.texts_beside(widest, y, theme, "widest").encode(opacity=alt.value(0)))
     return marks.panel(
         *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=heading, below=below
     )  # fmt: skip
@@ -414,8 +434,8 @@ def _difference(row: Any, needed: int, margin: float) -> str:
     """The difference with its verdict, and below it the loss and its pairs of seeds; or why there is none."""
     if not row.n:
         return f"{row.note}\nloss {row.mean:.2f}"
-    seeds = f"{row.n} of {plural(needed, 'seed')}" if row.outcome == FEW else plural(row.n, "seed")
-    return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\nloss {row.mean:.2f}, {seeds}"
+    seeds = f" of {plural(row.n, 'seed')} ({needed} asked)" if row.outcome == FEW else f", {plural(row.n, 'seed')}"
+    return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\nloss {row.mean:.2f}{seeds}"
 
 
 def _verdict(row: Any, margin: float) -> str:

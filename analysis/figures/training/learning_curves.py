@@ -296,7 +296,7 @@ def _draw(
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
     if target is not None and not enlarged:
-        note = pd.DataFrame({"value": [target], "text": [f"{named(baseline)}’s curve ends at {target:.2f}"]})
+        note = pd.DataFrame({"value": [target], "text": [f"where {named(baseline)}’s curve ends"]})
         layers.append(
             alt.Chart(note)
             .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)

@@ -68,6 +68,8 @@ def longer(params: TrainingParameters) -> Figure:
     variants = list(dict.fromkeys(table.variant))
     untrained = [named(name) for name in trainings.variants if name in variants and learned_table(name)]
     controlled = control in variants
+    without = set(table.variant[table.kept.isna()]) - {control}
+    gainless = [name for name in variants if controlled and name in without and not table.kept.isna().all()]
     return Figure(
         title="Longer texts than in training",
         finding=_finding(table, control, trainings.preset),
@@ -90,6 +92,9 @@ def longer(params: TrainingParameters) -> Figure:
             else "",
             f"Lines through dots of shares: 95 % t intervals over seeds ({span(table.seeds)} a variant; none where "
             "there is one)" + ("; the control's mean is held fixed." if controlled else "."),
+            f"Without a share, having no gain of {LEAST_GAIN:g} nats in every seed: {join_names(map(named, gainless))}."
+            if gainless
+            else "",
             "The windows differ from length to length, so compare variants at one length.",
             "Learned tables have rows for the longer texts that no training step reached, so their loss there "
             f"says what untrained rows do: {'; '.join(untrained)}."
@@ -191,13 +196,13 @@ def _colour(variant: str, theme: Theme) -> str:
 def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     """Losses against the length; and the shares that are kept, a row a variant, where there is a control."""
     shown = table.assign(way=ways(table.variant))
-    panels = [_losses(shown, control, theme)]
-    if table.kept.notna().any():
-        last = table[table.times == table.times.max()].assign(
-            share=lambda rows: rows.kept.where(rows.variant != control)
-        )
-        order = last.sort_values("share", ascending=False, na_position="last", kind="stable").title.tolist()
-        panels.append(_kept(shown, marks.rows_down("title", order), control, theme))
+    last = shown[(shown.times == shown.times.max()) & (shown.variant != control) & shown.kept.notna()]
+    height = (marks.ROW + 4) * (len(last) or table.variant.nunique()) + 8
+    panels = [_losses(shown, control, theme, height=height)]
+    if len(last):
+        rows = shown[shown.variant.isin(last.variant)]
+        y = marks.rows_down("title", last.sort_values("kept", ascending=False, kind="stable").title.tolist())
+        panels.append(_kept(rows, y, theme, height=height))
     return panels
 
 
@@ -210,7 +215,7 @@ def _emphasised(table: pd.DataFrame, control: str) -> list[str]:
     return [str(name) for name in last.variant if name in chosen]
 
 
-def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
+def _losses(table: pd.DataFrame, control: str, theme: Theme, *, height: int) -> Chart:
     """A line against the length of the texts for each variant that the text is about; the others are at the right."""
     chosen = _emphasised(table, control)
     low, high = padded_range(table.value[table.variant.isin(chosen)])
@@ -235,7 +240,6 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
     ends = strong[strong.times == times[-1]].assign(
         name=lambda rows: [f"{name} {value:.2f}" for name, value in zip(rows.title, rows.value, strict=True)]
     )
-    height = _height(table)
     labels = names_at_ends(ends, "variant", hues, dashes, theme, domain=(low, high), height=height)
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=LOSSES, height=height,
@@ -245,8 +249,8 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
                 filter(
                     None,
                     (
+                        f"{len(chosen)} of {plural(table.variant.nunique(), 'variant')}" if others else "",
                         f"dashed: {title(control)}" if control in chosen else "",
-                        f"the {others} others: only at the right" if others else "",
                     ),
                 )
             )
@@ -256,21 +260,20 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme) -> Chart:
     return panel.resolve_scale(y="independent")
 
 
-def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
+def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     """The shares kept at the longest texts, with those at texts between as smaller dots."""
     times = sorted(set(table.times))
     longest = int(times[-1])
     rows = table[table.times > times[0]].assign(
-        share=lambda rows: (100 * rows.kept).where(rows.variant != control),
-        share_low=lambda rows: (100 * rows.kept_low).where(rows.variant != control),
-        share_high=lambda rows: (100 * rows.kept_high).where(rows.variant != control),
+        share=lambda rows: 100 * rows.kept,
+        share_low=lambda rows: 100 * rows.kept_low,
+        share_high=lambda rows: 100 * rows.kept_high,
     )
     last = rows[rows.times == longest]
     most = int(last.seeds.max())
     texts = last.assign(
         written=[
-            "the control" if row.variant == control else "no gain to keep" if row.share != row.share
-            else percent(row.share / 100) + (f" {WORSE}" if row.kept_high < 0 else " (open)" if row.kept < 0 else "")
+            percent(row.share / 100) + (f" {WORSE}" if row.kept_high < 0 else " (open)" if row.kept < 0 else "")
             + (f" ({plural(row.seeds, 'seed')})" if row.seeds < most else "")
             for row in frames.rows(last)
         ]
@@ -279,7 +282,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
     domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(float(ends.max()), MOST) + 4)
-    x = marks.number(alt.X, "share", "% of the loss that positions save in training", domain=domain, nice=False,
+    x = marks.number(alt.X, "share", "% kept of the loss that positions save", domain=domain, nice=False,
                      ticks=5)  # fmt: skip
     hue = way_hues(drawn.way, theme, "top", columns=3)
     tooltip: tuple[marks.Tip, ...] = (
@@ -304,7 +307,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         x=x, y=y, theme=theme, color=hue, size=2 * marks.SEED, tooltip=tooltip,
     )  # fmt: skip
     layers += triangles
-    cut = "triangle: the interval goes on" if triangles else ""
+    cut = "triangle: the interval goes beyond the axis" if triangles else ""
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
     between = f"dots: {longest}×, small rings: {join_names(f'{number}×' for number in times[1:-1])}"
     worse = f"{WORSE}: than with no positions" if (last.kept_high < 0).any() else ""
@@ -312,14 +315,10 @@ def _kept(table: pd.DataFrame, y: alt.Y, control: str, theme: Theme) -> Chart:
         *layers,
         theme=theme,
         width=SHARES,
-        height=_height(table),
+        height=height,
         title=f"Share kept on texts {longest} times as long",
         below=[
             f"{between if len(times) > 2 else 'dots'}; {plural(most, 'seed')}",
             "; ".join(filter(None, (worse, cut))) or " ",
         ],
     )
-
-
-def _height(table: pd.DataFrame) -> int:
-    return (marks.ROW + 4) * table.title.nunique() + 8

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.errors import NoResults
-from analysis.core.formatting import join_names, percent, plural, sentences, signed, signed_percent
+from analysis.core.formatting import fixed, join_names, percent, plural, sentences, signed, signed_percent
 from analysis.figures import beside_points, marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
@@ -50,8 +50,8 @@ AXES = {
 """Value of the link's field `cost` -> the cost that losses are drawn against."""
 HEIGHT = 540
 """Pixels of the plot."""
-OTHERS = 0.55
-"""The opacity of points that have no name."""
+OPACITY = 0.75
+"""Of a point, so that those that lie on one another are seen."""
 EDGE = 0.08
 """The free room at each end of an axis, as a share of what is drawn."""
 
@@ -73,11 +73,16 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     drawn, missing = rows[rows.gap.notna()], rows[rows.gap.isna()]
     return Figure(
         title=f"Final loss against {axis.noun}",
-        finding=_finding(drawn, axis, matched=costs.matched(params.preset)),
+        finding=_finding(drawn, axis),
         frame=lambda: rows,
         caption=sentences(
             f"Each point is a variant of recipe {recipe}, minus {named(BASELINE)}'s loss and {axis.noun}; lower and "
-            "further left is better; the table below names all."
+            "further left is better."
+            + (
+                " Sizes are matched to adding's by the width of the feed-forward layers."
+                if costs.matched(params.preset)
+                else ""
+            )
             + ("" if recipe == params.preset else f" Costs are measured at the size of preset {params.preset}."),
             "Black line: the variants that no other beats in both, each lower than cheaper ones beyond the intervals."
             if drawn.best.sum() > 1
@@ -157,7 +162,7 @@ def _unbeaten(rows: pd.DataFrame) -> list[str]:
     return best
 
 
-def _finding(drawn: pd.DataFrame, axis: Axis, *, matched: bool) -> str:
+def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
     """A sentence on the variants that end lower than adding without costing more; of times, on how far they differ."""
     others = drawn[drawn.variant != BASELINE]
     count = plural(len(others), "variant")
@@ -173,18 +178,12 @@ def _finding(drawn: pd.DataFrame, axis: Axis, *, matched: bool) -> str:
             f"{_points(apart.median())} in the median"
         )
     free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
-    sizes = " (sizes matched)" if matched and axis.measure != "parameters" else ""
     if free.empty:
-        return (
-            f"None of {count} ends lower than adding with no more {axis.noun}{sizes}: theirs differs from adding's "
-            f"{ends}"
-        )
+        return f"None of {count} ends lower than adding with no more {axis.noun}: theirs differs from adding's {ends}"
     best = free.iloc[0]
-    cost = costs.percent_of(best.cost) if abs(best.cost) >= NO_COST else f"within {percent(NO_COST, 1)}"
     return (
-        f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}"
-        f"{sizes}; "
-        f"{named(best.variant)} lowest ({signed(best.gap)} nats, {axis.noun} {cost})"
+        f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
+        f"{named(best.variant)} ends lowest, by {fixed(-best.gap)} nats"
     )
 
 
@@ -241,9 +240,9 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         VARIANT, ("written", "final loss, nats"), ("low", "95 % interval from", "+.3f"), ("high", "to", "+.3f"),
         ("x", f"{axis.noun}, %", "+.1f"),
     )  # fmt: skip
-    for (beyond, named_here), group in rows.groupby(["far", "named"]):
+    for beyond, group in rows.groupby("far"):
         points = alt.Chart(group).mark_point(
-            filled=True, opacity=1 if named_here else OTHERS, size=marks.LARGE_DOT,
+            filled=True, opacity=OPACITY, size=marks.LARGE_DOT,
             shape="triangle-up" if beyond else "circle",
         )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
@@ -255,14 +254,11 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, minus adding's",
         below=[
-            "bold: adding, what Answer quotes, and the lowest"
-            if axis.measure in costs.MACHINE
-            else "bold: adding, what Answer quotes, and what none beats in both",
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(
                 ("level lines: to an earlier measurement",)
                 if rows.before.notna().any()
-                else ("black line: joins those that none beats in both",)
+                else ("black line: joins those that no other beats in both",)
                 if len(corners) > 1
                 else ()
             ),

@@ -1,4 +1,4 @@
-"""Steps until the loss of a variant leaves the plateau on which a model without position stays."""
+"""Steps until a variant uses order: its loss leaves the plateau on which a model without position stays."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -123,19 +123,19 @@ def plateau(params: TrainingParameters) -> Figure:
     table, level, orderless = exits.table, exits.level, ORDERLESS[trainings.objective]
     others = [name for name in trainings.variants if name != orderless]
     return Figure(
-        title="Steps to leave the plateau",
+        title="Steps until order is used",
         finding=_plateau_finding(table, trainings.baseline),
         frame=lambda: exits.seeds,
         caption=sentences(
             "A model first learns which words are frequent and which go together, and its loss stalls until it "
-            f"begins to use order ({trainings.conditions()}). It has left this plateau once its validation loss is "
+            f"begins to use order ({trainings.conditions()}). Order counts as used once the validation loss is "
             f"{PLATEAU_MARGIN:g} nats below the level at which the curve of {named(orderless)} ends ({level:.2f}, mean "
             f"of {plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation; the step between two "
             "evaluations is interpolated.",
             whole_evaluations(trainings.preset),
             "Small dots are seeds, diamonds the mean with its 95 % interval (Student's t).",
-            "Triangles: seeds that had not left when their training ended, of which there is no mean (a small one: the "
-            "interval goes on); "
+            "Triangles: seeds that did not use order when their training ended, of which there is no mean (a small "
+            "one: the interval goes beyond the training); "
             f"{named(orderless)} never does, since it sets the level.",
             trainings.description(others),
         ),
@@ -150,9 +150,9 @@ def plateau(params: TrainingParameters) -> Figure:
 
 
 def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
-    """A sentence on the variant that leaves the plateau first, and on the step at which the baseline does."""
+    """A sentence on the variant that uses order first, and on the step from which on the baseline does."""
     first = table.iloc[0]
-    text = f"{capitalised(named(str(first.variant)))} leaves the plateau first, after {first.told} steps"
+    text = f"{capitalised(named(str(first.variant)))} uses the order of words first, after {first.told} steps"
     baseline_row = table[table.variant == baseline]
     return (
         text
@@ -162,7 +162,7 @@ def _plateau_finding(table: pd.DataFrame, baseline: str) -> str:
 
 
 def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> list[Chart]:
-    """Steps until a model leaves the plateau; last the model without position, which never does.
+    """Steps until a model uses order; last the model without position, which never does.
 
     baseline: the variant at whose mean a dashed line stands.
     """
@@ -175,9 +175,11 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
     censored = table.censored > 0
     start = 0.85 * float(min(seeds.step.min(), table["mean"].min()))
     most = int(table.n.max())
-    shown = table[["title", "n", "high"]].assign(
+    shown = table[["title", "n"]].assign(
         # An interval may reach below zero, which has no place on a scale of ratios.
         low=table.low.clip(lower=start),
+        # What lies beyond the end of the training is not known.
+        high=table.high.mask(table.high > end, 1.05 * end),
         label=table.title.map(labels),
         way=ways(table.variant),
         # The mean of runs that ended before they left is no step at which anything happened.
@@ -192,7 +194,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
     x = marks.number(
         alt.X,
         "step",
-        "steps until the plateau is left (log scale)",
+        "steps until order is used (log scale)",
         domain=(start, 1.05 * end),
         log=10,
         values=[step for step in STEPS if start <= step <= end],
@@ -208,7 +210,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
         way_hues(shown.way, theme),
     )
     layers += edge_triangles(
-        shown, None, ~shown.censored & (shown.high > 1.05 * end), (start, 1.05 * end),
+        shown, None, ~shown.censored & (shown.high > end), (start, 1.05 * end),
         x=x, y=y, theme=theme, color=way_hues(shown.way, theme), size=2 * marks.SEED, tooltip=(VARIANT,),
     )  # fmt: skip
     return [

@@ -16,6 +16,8 @@ TRIANGLE = "triangle-right"
 RING = 2 * marks.LARGE_DOT
 """The area of a hollow mark that other marks are seen inside, in square pixels."""
 VARIANT: marks.Tip = ("title", "variant")
+BELOW = 7
+"""The pixels by which seeds stand below their mean, so that none is hidden."""
 KEY_OFFSET = 8
 """Pixels between the key of ways and the plot."""
 LETTERS = 20
@@ -126,7 +128,7 @@ def seeds_and_means(
     tooltip: Sequence[marks.Tip],
     color: alt.Color,
 ) -> list[Chart]:
-    """Seeds in grey, and their means as diamonds with intervals, in the colours of `color`.
+    """Seeds in grey, a little below their means, which are diamonds with intervals, in the colours of `color`.
 
     A triangle is a seed that did not reach the goal within its run or, if hollow, a mean that is therefore a lower
     bound. Hollow, too, are means of which the column `few` says, where there is one, that they lack seeds.
@@ -141,8 +143,9 @@ def seeds_and_means(
     for censored, shape in ((False, "circle"), (True, TRIANGLE)):
         selected = seeds[seeds.censored == censored]
         layers += marks.row_plot(
-            selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8
-        )
+            selected, x=x, y=y, theme=theme, ends=None, color=GREY, shape=shape, size=marks.SEED, opacity=0.8,
+            below=0 if censored else BELOW,
+        )  # fmt: skip
     for few, rows in exact.groupby(lacking):
         layers += marks.row_plot(
             rows, x=x, y=y, theme=theme, shape="diamond", size=marks.LARGE_DOT, color=color, tooltip=tooltip,

@@ -1,14 +1,15 @@
 """The tab Board of Experiments: a row per way of telling positions; a press on a row opens what is known of it."""
 
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 
 import streamlit as st
 
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import named
+from analysis.ablation.variants import named, quote
 from analysis.core import settings
 from analysis.core.errors import AddendError
-from analysis.core.formatting import capitalised, fixed, plural
+from analysis.core.formatting import capitalised, fixed, join_names, plural
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
@@ -33,6 +34,8 @@ from dashboard.widgets.experiments_board import show_board
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
+NEAREST = 2
+"""The rows that are named where a link names one that is not there."""
 
 
 def recipe(preset: str) -> str:
@@ -105,7 +108,7 @@ def draw(pickers: Pickers) -> None:
 
 
 def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value]) -> None:
-    """Links to the board that has the row which the link names, since this one has none; else what rows there are."""
+    """Links to the board that has the row which the link names, since this one has none; else the nearest rows."""
     for preset in judged_presets():
         try:
             rows = experiments_board(preset).rows
@@ -119,8 +122,18 @@ def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value
                 {**values, "preset": preset},
             )
             return
-    with show.reporting_problems():
-        board.row(variant)
+    titles = {row.title: row.variant for row in board.rows}
+    words = variant.replace("_", " ").casefold()
+
+    def likeness(one: str) -> float:
+        texts = (one.replace(",", "").casefold(), titles[one].replace("_", " "))
+        return max(SequenceMatcher(None, words, text).ratio() for text in texts)
+
+    nearest = join_names(map(quote, sorted(titles, key=likeness, reverse=True)[:NEAREST]))
+    st.warning(
+        escape_markdown(f"This board has no row “{variant}”. The rows with the nearest names: {nearest}."),
+        icon=":material/link_off:",
+    )
 
 
 def _link_to_quoted_row(values: Mapping[str, Value]) -> None:

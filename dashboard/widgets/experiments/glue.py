@@ -85,7 +85,7 @@ def draw(pickers: Pickers) -> None:
 
 
 def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: Mapping[str, Value]) -> None:
-    """A chip for the chosen runs and one for each of the others: whether GLUE can rank their variants; and why."""
+    """A chip for the chosen runs: whether GLUE can rank their variants; behind a press why, and of the other runs."""
     studies = {chosen: study}
     for preset in presets:
         if preset != chosen:
@@ -98,14 +98,17 @@ def _say_what_ranks(chosen: str, study: Study, presets: Sequence[str], values: M
     with st.container(horizontal=True, vertical_alignment="center", key=f"{PAGE}.ranks"):
         for preset, found in studies.items():
             can, sentence = ranks(found)
-            st.badge(
-                escape_markdown(f"{'Can' if can else 'Cannot'} be ranked: {_runs_in_short(preset)}"),
-                color="green" if can else "gray",
-                icon=f":material/{'check_circle' if can else 'block'}:",
-            )
+            if preset == chosen:
+                st.badge(
+                    escape_markdown(f"{'Can' if can else 'Cannot'} be ranked: {_runs_in_short(preset)}"),
+                    color="green" if can else "gray",
+                    icon=f":material/{'check_circle' if can else 'block'}:",
+                )
             shown = " (shown below)" if preset == chosen and len(studies) > 1 else ""
             reasons.append(f"**{escape_markdown(_runs_in_full(preset))}{shown}.** {escape_markdown(sentence)}")
-        with st.popover("Why", icon=":material/help:", key=f"{PAGE}.headline"):
+        with st.popover(
+            "Why, and the other runs" if len(studies) > 1 else "Why", icon=":material/help:", key=f"{PAGE}.headline"
+        ):
             st.markdown("\n\n".join([*reasons, escape_markdown(" ".join(headline(study)))]))
 
 

@@ -61,7 +61,7 @@ PARTS = {
     "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "widths": ("Other widths", ("experiments_ladder",)),
-    "settings": ("Other settings", ("training_advantage", "training_settings")),
+    "settings": ("Longer training", ("training_advantage", "training_settings")),
     "costs": ("Costs", ("training_loss_and_cost", "training_costs", "training_costs_others")),
 }
 """Value of the link's field `part` -> its title, and its figures."""

@@ -11,9 +11,10 @@ const dot = (svg, x, y, r, colour, filled) =>
 const BREAK = 68; // pixels at the right for what lies beyond the axis
 const CUT = 62; // pixels from the right at which the axis breaks
 
-// The two strokes at which the axis breaks, in its head as in the rows.
-const breakMark = (svg, width, y) =>
-  mark(svg, "path", { d: `M${width - CUT} ${y + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
+// The two strokes at which the axis breaks, in its head as in the rows, and at which an interval is cut.
+const strokes = (svg, x, y) =>
+  mark(svg, "path", { d: `M${x} ${y + 6}l4-12m2 12l4-12`, stroke: "var(--soft)", "stroke-width": 1.5, fill: "none" });
+const breakMark = (svg, width, y) => strokes(svg, width - CUT, y);
 
 function lossScale(board, width) {
   const { low, high, outliers } = board.loss;
@@ -49,6 +50,8 @@ function drawLoss(svg, width, row, board) {
   if (row.gap.low !== null) {
     const ends = [Math.max(row.gap.low, board.loss.low), Math.min(row.gap.high, board.loss.high)];
     bar(svg, x(ends[0]), y, x(ends[1]), y, colour, 0.45);
+    if (ends[0] > row.gap.low) strokes(svg, x(ends[0]) + 4, y);
+    if (ends[1] < row.gap.high) strokes(svg, x(ends[1]) + (board.loss.outliers ? 1 : -14), y);
   }
   dot(svg, x(row.gap.value), y, 5.5, colour, !row.undecided);
 }
@@ -147,7 +150,7 @@ function header(root, board) {
         const half = 3.6 * text.length, at = Math.max(half, stepScale(board, width)(tick));
         if (at - half < end) continue; // It would touch the last one.
         mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
-        end = at + half + 1;
+        end = at + half + 7;
       }
     });
     canvas(ladderAxis, 16, (svg) => {
