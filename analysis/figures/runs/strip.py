@@ -87,8 +87,10 @@ def _finding(seeds: float, means: pd.Series, limit: float) -> str:
     variants = float(near.max() - near.min())
     if not seeds > 0 or not variants > 0:
         return ""
+    counted = plural(len(means), "variant")
+    counted = counted if len(near) == len(means) else f"{len(near)} of {counted}"
     return (
-        f"The mean losses of {plural(len(near), 'variant')} span {fixed(variants)} nats; seeds of one variant differ "
+        f"The mean losses of {counted} span {fixed(variants)} nats; seeds of one variant differ "
         f"by {fixed(seeds)} in the median"
     )
 
