@@ -72,6 +72,11 @@ STYLE = """
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
 .answer details .inside { display: grid; gap: 18px; padding: 6px 0 2px; align-items: start;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 310px), 1fr)); }
+@media (min-width: 1200px) {
+  .answer .more .inside { grid-auto-flow: dense; }
+  .answer .more .inside > div:has(.points) { grid-column: span 2; grid-row: span 2; }
+}
+.answer .more .limits ul { font-size: 0.95rem; }
 .answer .inside > div { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; font-size: 0.95rem; }
 .answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
 .answer .limits p { color: var(--soft); font-size: 0.9rem; margin-top: 4px; }

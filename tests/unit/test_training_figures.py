@@ -1189,11 +1189,8 @@ def test_the_strip_has_a_dot_for_each_run_of_one_preset_and_task(whole):
         if "nats; seeds" in figure.finding:  # Of the variants on the axis.
             usual = frame[frame.changed == ""].groupby("title").loss
             far = int((usual.mean() > dots["at"].max()).sum())
-            assert figure.finding.startswith(
-                f"The mean losses of {len(means)} of {len(means) + far} variants span "
-                if far
-                else f"The mean losses of {len(means)} variants span "
-            )
+            counted = f"{len(means)} of {len(means) + far}" if far else f"{len(means)}"
+            assert f"the mean losses of {counted} variants span " in figure.finding
             assert f" span {means.max() - means.min():.2f} nats" in figure.finding
             assert (f"{far} variant" in figure.caption) == (far > 0)
             spread = (usual.max() - usual.min())[usual.count() > 1].median()

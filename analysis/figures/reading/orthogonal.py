@@ -70,7 +70,7 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
             f"{default_model.NAME}. Exact: nothing is sampled. "
             + (f"Bold line: the words and positions of {default_model.NAME}, measured." if len(trained) else "")
         ),
-        alt=f"Bars of a distribution around zero. {text}",
+        alt=f"A hill, the distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
         draw=lambda theme: [_draw(frame, compared, trained, dim, theme)],
@@ -114,10 +114,9 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     soft, hue = theme.colour(SOFT), theme.ink
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
     top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
-    bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
+    bars = alt.Chart(frame).mark_area(color=GREY, interpolate="step-after")
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
-        x2=alt.X2("high:Q"),
         y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),

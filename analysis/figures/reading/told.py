@@ -424,7 +424,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None)
     again = {} if variant else with_new_seeds()
     again = {name: one for name, one in again.items() if name in set(frame.variant)}
-    new = " (“new”: judged with new seeds)" if again else ""
+    new = " (“new”: with new seeds, so that the bar may miss the dot)" if again else ""
     if not variant:
         rows["change"] = [
             again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
