@@ -25,6 +25,8 @@ COMPARED = 384
 """The dimensions whose distribution is outlined beside the chosen one: the width of the default model."""
 TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
+BESIDE = 0.3
+"""The cosine from which the name of a distribution stands above it where there is no room left of it."""
 INNER, ROOM_LEFT = 0.6, -0.4
 """Cosines within the first of zero may carry the name of a distribution, left of which it has room from the second."""
 
@@ -136,7 +138,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     own = own.assign(
         name=f"random,\n{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
-    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=-1.0, align="left", dx=6, dy=-24.0)
+    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=BESIDE, align="left", dx=6, dy=-30.0)
     named = [
         pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
             name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10

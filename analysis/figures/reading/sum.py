@@ -179,7 +179,8 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
             theme=theme,
             width=marks.WIDE,
             height=170,
-            title="Dimensions in the order of the word's values",
+            title="Value by dimension",
+            below=["from the word's highest value to its lowest"],
         ),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
