@@ -74,13 +74,14 @@ def reading_plane(params: PlaneParameters) -> Figure:
     text = (
         f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums: {collisions}."
     )
+    counted = f"{STEPS} × {STEPS} = {len(frame)}"
     alone = int((pairs == 1).sum())
     read = f"The parts of {alone} sums can be read back here" if shared else "The parts of every sum can be read back"
     return Figure(
         title=f"Eight words plus eight positions, {degrees}° apart",
-        finding=f"At {degrees}°, the {STEPS} × {STEPS} = {len(frame)} pairs have only {len(distinct)} different sums"
+        finding=f"At {degrees}°, the {counted} pairs have only {len(distinct)} different sums"
         if shared
-        else f"At {degrees}°, all {STEPS} × {STEPS} = {len(frame)} sums differ; the two closest are {closest(degrees):.2f} steps apart",
+        else f"At {degrees}°, all {counted} sums differ; the two closest are {closest(degrees):.2f} steps apart",
         frame=lambda: frame,
         caption=(
             f"{read}{'.' if shared else '; drag the angle to 0° to lose them.'} {text} Rings show where the sums lie "

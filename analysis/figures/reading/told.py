@@ -424,7 +424,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None)
     again = {} if variant else with_new_seeds()
     again = {name: one for name, one in again.items() if name in set(frame.variant)}
-    new = " (“new”: with new seeds, so that the bar may miss the dot)" if again else ""
+    new = ["new: with new seeds, so a bar may miss its dot"] if again else []
     if not variant:
         rows["change"] = [
             again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
@@ -468,7 +468,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
-            *([] if variant else [f"bar and number: what one change does{new}"]),
+            *([] if variant else ["bar and number: what one change does", *new]),
             "dot and thin line: all changes together, 95 % interval" if not variant else "thin line: 95 % interval",
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
