@@ -1,6 +1,6 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -188,10 +188,11 @@ def _rows_of_one(degrees: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
     """
     sums, index = plane(degrees), SHOWN - 1
     layers: list[Chart] = []
-    for part, row, place in (
+    ends_of: tuple[tuple[str, np.ndarray, dict[str, Any]], ...] = (
         ("word", sums[index], {"align": "center", "dy": -12}),
         ("position", sums[:, index], {"align": "left", "dx": 12}),
-    ):
+    )
+    for part, row, place in ends_of:
         colour = theme.colour(TERMS[part])
         ends = pd.DataFrame(row, columns=["x", "y"])
         line = alt.Chart(ends).mark_line(color=colour, strokeWidth=5, opacity=0.45).encode(x=x, y=y)

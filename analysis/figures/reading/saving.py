@@ -152,7 +152,9 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
         squares.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=marks.hues("part", {"shared": GREY, **hues})),
         texts.transform_filter("datum.inside").mark_text(**style),
         texts.transform_filter("!datum.inside").mark_text(align="left", dy=-8, **style),
-        strip.mark_text(align="right", dy=-8, **style | {"color": hues["positions"]}).encode(x=x, y=y, text="name:N"),
+        strip.mark_text(align="right", dy=-8, fontSize=marks.PANEL_TITLE, color=hues["positions"]).encode(
+            x=x, y=y, text="name:N"
+        ),
         theme=theme,
         width=marks.WIDE,
         height=round(marks.WIDE * up / across),

@@ -96,7 +96,7 @@ def small_maps(
         {"left": place * step, "right": place * step + side, "top": 0, "bottom": side, "name": names[term]}
         for place, term in enumerate(maps)
     )
-    bare = {"labels": False, "ticks": False, "domain": False, "grid": False, "titlePadding": 6}
+    bare: dict[str, Any] = {"labels": False, "ticks": False, "domain": False, "grid": False, "titlePadding": 6}
     x = alt.X(
         "left:Q",
         axis=alt.Axis(title="key", **bare),
