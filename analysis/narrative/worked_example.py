@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.core import default_model
-from analysis.core.formatting import fixed, join_names, percent
+from analysis.core.formatting import join_names, percent
 from analysis.core.term_names import FOUR, SOURCES
 from analysis.figures.reading.sum import summands
 from analysis.figures.terms import measures
@@ -79,15 +79,15 @@ def entering(kept: Decomposition) -> Example | None:
     squares = [float(square) for square in (parts**2).sum(-1)]
     total = float((parts.sum(0) ** 2).sum())
     rows = {
-        rf"\text{{{name}}}": f"{square**0.5:.2f}^2 = {square:.2f}"
+        rf"\text{{{name}}}": f"{square**0.5:.3f}^2 = {square:.3f}"
         for name, square in zip(SOURCES, squares, strict=False)
     }
-    rows[r"\text{products}"] = f"{total - sum(squares):.2f}"
+    rows[r"\text{products}"] = f"{total - sum(squares):.3f}"
     return Example(
         f"“{kept.provenance.text}”, in {kept.provenance.model}: “{kept.tokens[place]}” stands at position {place}. The "
         "squares of its vectors' lengths, and twice the products of the vectors with one another:",
-        _sum(rows, (r"\text{sum}", f"{total**0.5:.2f}^2 = {total:.2f}")),
-        f"At right angles the sum would have a length of {fixed(sum(squares) ** 0.5)}.",
+        _sum(rows, (r"\text{sum}", f"{total**0.5:.3f}^2 = {total:.3f}")),
+        f"At right angles the sum would have a length of {sum(squares) ** 0.5:.3f}.",
     )
 
 

@@ -52,10 +52,10 @@ def models() -> pd.DataFrame:
     )
 
 
-def results() -> tuple[int, float]:
-    """The number of results in memory, and their MB."""
+def results() -> tuple[int, float, float]:
+    """The number of results in memory, their MB, and the most MB that they may take."""
     cached = live.shared().service.results
-    return len(cached.contents()), cached.bytes / MB
+    return len(cached.contents()), cached.bytes / MB, float(settings.effective_value("ADDEND_RESULTS_MB"))
 
 
 SET = "environment"

@@ -20,7 +20,7 @@ st.html(FORMULAS)
 
 def draw_part(number: int, part: method.MethodPart) -> None:
     """One idea of the method, folded: its words, formula, a link to what shows it, its numbers in one stored text."""
-    with anchor_fold("about", part.anchor, f"{number}. {part.title}", expanded=number == 1):
+    with anchor_fold("about", part.anchor, f"{number}. {part.title}"):
         words, numbers = st.columns([5, 3], gap="medium")
     with words:
         st.markdown(part.text)
@@ -40,10 +40,9 @@ def draw_part(number: int, part: method.MethodPart) -> None:
                 st.markdown(escape_markdown(example.after))
 
 
-parts_of_method = " · ".join(f"[{part.anchor}](#{part.anchor})" for part in method.PARTS)
 st.markdown(
-    f"[Method](#method): {parts_of_method}  \n"
-    "[Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · [Cite](#cite)"
+    "[Method](#method) · [Glossary](#glossary) · [What the store holds](#store) · [Use it elsewhere](#elsewhere) · "
+    "[Cite](#cite)"
 )
 
 st.header("Method", anchor="method")

@@ -14,16 +14,16 @@ show.header(
 service = live.shared().service
 waiting, running = service.queue_lengths()
 used, free, total = server_status.memory()
-results, megabytes = server_status.results()
+results, megabytes, most = server_status.results()
 for column, (label, value, help_text) in zip(
     st.columns(4),
     (
         ("Running", str(running), "Probes that run now: at most one of the embedded models, and one of a reader's."),
         ("Waiting", str(waiting), "Probes waiting for the device, first come, first served."),
-        ("Memory of this process", f"{used:,.0f} MB", f"{free:,.0f} of the machine's {total:,.0f} MB are free."),
+        ("Memory of this process", f"{used:,.0f} of {total:,.0f} MB", f"{free:,.0f} MB of the machine are free."),
         (
             "Results in memory",
-            f"{megabytes:,.1f} MB",
+            f"{megabytes:,.1f} of {most:,.0f} MB",
             f"{results} results of probes; the same request is answered from memory.",
         ),
     ),

@@ -62,13 +62,22 @@ STYLE = """
   opacity: 0.55; }
 .answer .ways .dot { position: absolute; top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; border-radius: 50%;
   background: var(--ink); }
+.answer .ways .undecided .dot { background: var(--ground); border: 2px solid var(--ink); }
+.answer .ways tbody tr.another { border-top: 2px solid var(--soft); }
 .answer .all:not(:has(details.others[open])) .ways .further { display: none; }
 .answer .ways .further > * { background: var(--panel); }
-.answer .all details :is(p, ul) { color: var(--soft); font-size: 0.9rem; margin: 2px 0 4px; }
-.answer .all details ul { padding-left: 18px; }
+.answer .all details p { color: var(--soft); font-size: 0.9rem; margin: 2px 0 4px; }
+.answer .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0; }
 .answer .more { margin-top: 8px; }
 .answer summary { color: var(--soft); font-size: 0.9rem; cursor: pointer; width: fit-content; }
-.answer details .inside { display: grid; gap: 10px; padding: 6px 0 2px; }
+.answer details .inside { display: grid; gap: 18px; padding: 6px 0 2px; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 310px), 1fr)); }
+@media (min-width: 1200px) {
+  .answer .more .inside { grid-auto-flow: dense; }
+  .answer .more .inside > div:has(.points) { grid-column: span 2; grid-row: span 2; }
+}
+.answer .more .limits ul { font-size: 0.95rem; }
+.answer .inside > div { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; font-size: 0.95rem; }
 .answer .limits ul { margin: 2px 0 6px; padding-left: 18px; list-style: disc; font-size: 0.9rem; }
 .answer .limits p { color: var(--soft); font-size: 0.9rem; margin-top: 4px; }
 .answer .limits ul span { color: var(--soft); }
@@ -90,8 +99,8 @@ STYLE = """
 .answer .card .below { margin-top: auto; }
 .answer .card p { font-size: 0.95rem; line-height: 1.4; }
 CURVE_STYLE
-.answer .formula { text-align: center; font-size: 1.05rem; line-height: 1.6; padding: 2px 0; margin: auto; }
-.answer .formula .soft { font-size: 0.9rem; color: var(--soft); }
+.answer .formula { text-align: center; font-size: 1.3rem; line-height: 2; padding: 2px 0; margin: auto; }
+.answer .formula .soft { font-size: 1.05rem; color: var(--soft); }
 .answer .word { color: var(--word); } .answer .position { color: var(--position); }
 .answer .bars { display: grid; grid-template-columns: max-content 1fr; gap: 4px 10px; font-size: 0.85rem;
   align-items: center; line-height: 18px; margin: auto 0; }
@@ -125,6 +134,8 @@ CURVE_STYLE
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
 """.replace("CURVE_STYLE", dose_curve.STYLE)
+OPEN = "open"
+"""The standing of a change that the rules have not decided."""
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 FORMULA = (
     '<div class="formula">W · [ word ; position ]<br>= <span class="word">W₁ · word</span> + '
@@ -281,14 +292,14 @@ def _picture(card: Card) -> str:
 
 
 def _ways(ways: Sequence[WayOfTelling], terms: Terms) -> str:
-    """The ways that the sentences quote; a press shows the others in their rows, another one the sentences."""
+    """The ways that the sentences quote; a press shows the others in their rows. Who hears the page hears sentences."""
     others = sum(not way.quoted for way in ways)
     further = f"<summary>{plural(others, 'way')} more; every one is under Experiments</summary>"
     inside = "<p>They stand in the table above, tinted, each under the one that it was changed from.</p>"
     more = f'<details class="others">{further}{inside}</details>' if 0 < others < len(ways) else ""
     table = ways_table(ways, terms)
-    remarks = "".join(f"<li>{terms.explain(unbroken(remark))}</li>" for way in ways for remark in way.remarks)
-    said = f"<details><summary>The same in sentences</summary><ul>{remarks}</ul></details>" if remarks else ""
+    remarks = "".join(f"<li>{escape(remark)}</li>" for way in ways for remark in way.remarks)
+    said = f'<ul class="unseen">{remarks}</ul>' if remarks else ""
     return f"{table}{more}{said}"
 
 
@@ -306,25 +317,33 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     seeds = min(way.seeds for way in ways if not way.recipe)
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr class="{_row_class(way, place)}"><th scope="row" style="--changes:{way.changes}">'
+        f'<tr class="{_row_class(way, place, rules=terms is not None)}">'
+        f'<th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
         f'<td class="value">{signed_or_zero(way.difference, decimals) if place else "0"}</td>'
         f'{_change(way, seeds) if terms else ""}<td class="steps">{way.steps:,}</td></tr>'
         for place, way in enumerate(ways)
     )
-    change = '<th class="change">This change alone<br>(nats; by the rules)</th>' if terms else ""
+    counted = plural(seeds, "seed")
+    same = f"<br>(nats; the same {counted}, or those named)"
+    change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
+    hollow = "; hollow dot: the rules leave this change open" if terms else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"({plural(seeds, 'seed')} each; bars are 95 % intervals; dashed: adding{rounded})</caption>"
+        f"(bars are 95 % intervals{hollow}{rounded})</caption>"
         "<thead><tr><th>How positions are told</th>"
-        '<th colspan="2">Final loss minus adding’s<br>(nats; lower is better)</th>'
+        '<th colspan="2">Final loss minus adding’s<br>'
+        f"(nats, {counted}; lower is better)</th>"
         f'{change}<th class="steps">Steps until<br>order is used</th></tr>{_scale(*ends)}</thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 
 
-def _row_class(way: WayOfTelling, place: int) -> str:
-    return " ".join(filter(None, ("" if place else "adding", "" if way.quoted else "further")))
+def _row_class(way: WayOfTelling, place: int, *, rules: bool) -> str:
+    """The classes of a row. rules: whether the table says what the rules say of each change."""
+    is_open = rules and way.last_change is not None and way.last_change.standing == OPEN
+    classes = {"adding": not place, "further": not way.quoted, "another": bool(way.recipe), "undecided": is_open}
+    return " ".join(name for name, holds in classes.items() if holds)
 
 
 def scale_ticks(least: float, most: float) -> tuple[float, ...]:

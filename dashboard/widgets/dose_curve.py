@@ -60,8 +60,8 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
     shown = [
         *(dot(kept, value, "") for kept, value in curve.random),
         dot(curve.marked, marked, "large"),
-        words(1, y(curve.trained), f"as trained {curve.trained:.3f}", ABOVE),
-        words(last, y(curve.without), f"every position the mean {curve.without:.3f}", ABOVE_RIGHT),
+        words(1, y(curve.trained) - 2, f"as trained {curve.trained:.3f}", ABOVE),
+        words(last, y(curve.without) - 2, f"every position the mean {curve.without:.3f}", ABOVE_RIGHT),
         words(curve.marked, y(marked) + 8, f"{curve.marked}: {marked:.3f}", LEFT, "strong"),
         *(words(kept, y(value) + 2, "random", MIDDLE) for kept, value in curve.random[1:2]),
         *(

@@ -1,6 +1,6 @@
 """Figures of the guided reading that are pure arithmetic: sums in a plane, and concatenation as a sum."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -17,6 +17,8 @@ from analysis.figures.heatmap import heatmap
 
 STEPS = 8
 """Words, and positions, in the plane."""
+SHOWN = 3
+"""The word and the position whose sums are marked."""
 LIMIT = 2 * STEPS
 """The end of the axes, in steps."""
 PLANE = 0.5
@@ -72,13 +74,14 @@ def reading_plane(params: PlaneParameters) -> Figure:
     text = (
         f"At {degrees}°, {len(frame)} pairs of a word and a position give {len(distinct)} different sums: {collisions}."
     )
+    counted = f"{STEPS} × {STEPS} = {len(frame)}"
     alone = int((pairs == 1).sum())
     read = f"The parts of {alone} sums can be read back here" if shared else "The parts of every sum can be read back"
     return Figure(
         title=f"Eight words plus eight positions, {degrees}° apart",
-        finding=f"At {degrees}°, {len(frame)} pairs have only {len(distinct)} different sums"
+        finding=f"At {degrees}°, the {counted} pairs have only {len(distinct)} different sums"
         if shared
-        else f"At {degrees}°, all {len(frame)} sums differ; the two closest are {closest(degrees):.2f} steps apart",
+        else f"At {degrees}°, all {counted} sums differ; the two closest are {closest(degrees):.2f} steps apart",
         frame=lambda: frame,
         caption=(
             f"{read}{'.' if shared else '; drag the angle to 0° to lose them.'} {text} Rings show where the sums lie "
@@ -89,7 +92,7 @@ def reading_plane(params: PlaneParameters) -> Figure:
         alt=f"Dots in a plane, one a sum, larger where several pairs meet. {text}",
         command=command("reading_plane", angle=degrees),
         provenance=COMPUTED,
-        draw=lambda theme: [_draw_plane(frame, theme), _draw_closest(degrees, theme)],
+        draw=lambda theme: [_draw_plane(frame, degrees, theme), _draw_closest(degrees, theme)],
         proportions=(PLANE, 0.36),
     )
 
@@ -161,7 +164,8 @@ def reading_concatenation(params: SplitParameters) -> Figure:
     )
     return Figure(
         title="Concatenated and mapped, or mapped and added",
-        finding="Concatenate and multiply, or multiply and add: the result is the same",
+        finding=f"{plural(WIDTH - split, 'dimension')} for the word, {split} for the position: concatenated and "
+        "multiplied, or multiplied and added, the result is the same",
         frame=lambda: frame,
         caption=(
             f"{text} Cells: the vector (upper row) and, below it, the matrix, whose columns each meet the number above "
@@ -177,7 +181,28 @@ def reading_concatenation(params: SplitParameters) -> Figure:
     )
 
 
-def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
+def _rows_of_one(degrees: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
+    """A line through the sums of one word with every position, and one through those of one position with every word.
+
+    Each has its name at its end, so that a reader sees which pair a dot is.
+    """
+    sums, index = plane(degrees), SHOWN - 1
+    layers: list[Chart] = []
+    ends_of: tuple[tuple[str, np.ndarray, dict[str, Any]], ...] = (
+        ("word", sums[index], {"align": "center", "dy": -12}),
+        ("position", sums[:, index], {"align": "left", "dx": 12}),
+    )
+    for part, row, place in ends_of:
+        colour = theme.colour(TERMS[part])
+        ends = pd.DataFrame(row, columns=["x", "y"])
+        line = alt.Chart(ends).mark_line(color=colour, strokeWidth=5, opacity=0.45).encode(x=x, y=y)
+        name = alt.Chart(ends.tail(1)).encode(x=x, y=y)
+        text = name.mark_text(text=f"{part} {SHOWN}", color=colour, fontSize=marks.PANEL_TITLE, **place)
+        layers += [line, text]
+    return layers
+
+
+def _draw_plane(sums: pd.DataFrame, degrees: int, theme: Theme) -> Chart:
     """One dot a sum, larger and of another colour where several pairs meet; rings where the sums lie at 90°."""
     kinds = ["one pair", "several pairs"]
     frame = sums.assign(kind=lambda f: np.where(f.pairs > 1, kinds[1], kinds[0]))
@@ -187,8 +212,8 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
         .groupby(["x", "y", "pairs", "kind"], as_index=False)
         .agg(both=("both", ", ".join))
     )
-    x = marks.number(alt.X, "x", "along the words' axis (steps)", domain=(0, LIMIT + 0.5))
-    y = marks.number(alt.Y, "y", "across it (steps)", domain=(-0.6, LIMIT / 2 + 0.5))
+    x = marks.number(alt.X, "x", "steps along the words' axis", domain=(0, LIMIT + 0.5))
+    y = marks.number(alt.Y, "y", "steps across it", domain=(-0.6, LIMIT / 2 + 0.5))
     dots = alt.Chart(frame).mark_circle(opacity=0.85)
     dots = dots.encode(
         x=x,
@@ -200,7 +225,8 @@ def _draw_plane(sums: pd.DataFrame, theme: Theme) -> Chart:
     apart = pd.DataFrame(plane(90).reshape(-1, 2), columns=["x", "y"])
     rings = alt.Chart(apart).mark_point(size=marks.DOT, strokeWidth=1, color=theme.colour(SOFT), opacity=0.4)
     return marks.panel(
-        rings.encode(x=x, y=y), dots, theme=theme, width=620, height=310, title="The sums",
+        rings.encode(x=x, y=y), *_rows_of_one(degrees, x, y, theme), dots, theme=theme, width=620, height=310,
+        title="The sums",
         below=["dot: the sum of a pair; ring: where it lies at 90°",
                *["green, large: several pairs share one sum, their parts are lost"] * bool((sums.pairs > 1).any())],
     )  # fmt: skip
@@ -210,9 +236,7 @@ def _draw_closest(degrees: int, theme: Theme) -> Chart:
     """The distance of the two closest sums at every angle, with a dot at the chosen one."""
     angles = pd.DataFrame({"angle": range(91), "distance": [closest(angle) for angle in range(91)]})
     x = marks.number(alt.X, "angle", "angle between the two axes (degrees)", domain=(-2, 92), values=range(0, 91, 15))
-    y = marks.number(
-        alt.Y, "distance", ["distance of the closest", "two sums (steps)"], domain=(-0.15, 1.3), values=(0, 0.5, 1)
-    )
+    y = marks.number(alt.Y, "distance", "steps", domain=(-0.15, 1.3), values=(0, 0.5, 1))
     here = angles[angles.angle == degrees].assign(text=f"{closest(degrees):.2f}")
     dot = alt.Chart(here).encode(x=x, y=y)
     last = degrees > angles.angle.max() / 2
@@ -243,13 +267,12 @@ def _cells(example: Concatenation, theme: Theme) -> Chart:
     """The vector above the matrix: each of its numbers above the column that it is multiplied with."""
     table = np.vstack([example.both, example.matrix])
     limit = float(np.abs(table).max())
-    names = [f"{part} {k + 1}" for part in ("word", "position") for k in range(len(getattr(example, part)))]
     cells = heatmap(
         table,
         ["vector", *(str(k + 1) for k in range(OUTPUTS))],
-        names,
+        [str(k + 1) for k in range(WIDTH)],
         domain=(-limit, limit),
-        row_title="output",
+        row_title="W, one row an output",
         column_title="dimension",
         value_title="value",
         side=marks.THIRD,
@@ -263,10 +286,21 @@ def _cells(example: Concatenation, theme: Theme) -> Chart:
     line = cut.mark_rule(color=theme.ink, strokeDash=marks.DASH, strokeWidth=marks.LINE).encode(
         x=alt.X("column:O", bandPosition=0)
     )
+    cut_at = len(example.word)
     return marks.panel(
-        cells, gap, line, theme=theme, width=marks.THIRD, height=HEIGHT, title="[word ; position], and the matrix W",
-        below=["each number meets the column below it"],
+        cells, gap, line, *_named_part("word", 0, cut_at, theme), *_named_part("position", cut_at, WIDTH, theme),
+        theme=theme, width=marks.THIRD, height=HEIGHT, title="The vector, and the matrix W below it", below=[" "],
     )  # fmt: skip
+
+
+def _named_part(part: str, first: int, end: int, theme: Theme) -> list[Chart]:
+    """A line in the colour of a part above its columns, and its name above their middle."""
+    colour, middle = theme.colour(TERMS[part]), (first + end) / 2
+    columns = alt.Chart(pd.DataFrame({"column": range(first, end)}))
+    line = columns.mark_rect(color=colour).encode(x="column:O", y=alt.value(-6), y2=alt.value(-3))
+    at = alt.X("column:O", bandPosition=middle % 1)
+    name = alt.Chart(pd.DataFrame({"column": [int(middle)]})).encode(x=at, y=alt.value(-14))
+    return [line, name.mark_text(text=part, color=colour, fontSize=marks.TEXT)]
 
 
 def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:

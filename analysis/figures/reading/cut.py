@@ -125,19 +125,22 @@ def reading_cut(params: KeptParameters) -> Figure:
         command=f"{row.command}\npython -m analysis export '/read?kept={kept}' --figure reading_cut -o reading_cut.csv",
         provenance=stored_facts(row, task=f"{row.task}, dev set, {row.pairs:,} pairs"),
         citation_keys=("reimers2019sbert", "cer2017stsb"),
-        draw=lambda theme: [_draw(frame, kept, value, references, theme)],
+        draw=lambda theme: [_draw(frame, kept, value, int(row.pairs), references, theme)],
         proportions=(0.85,),
     )
 
 
-def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str, float], theme: Theme) -> Chart:
+def _draw(
+    frame: pd.DataFrame, kept: int, value: float, pairs: int, references: Mapping[str, float], theme: Theme
+) -> Chart:
     """The curve of the positions' own directions, dots of random ones, and the model with all and with none."""
     rows = frame[frame["rank"].notna()]
     own, random = rows[rows.operation == OWN], rows[rows.operation == RANDOM]
     x = marks.number(alt.X, "rank", "directions kept for positions", log=2, values=(1, 2, 4, 8, 16, 32, 64))
     lowest = min(float(rows.value.min()), float(own.paired_low.min())) - 2 * ROOM  # A name stands below the dots.
     highest = max(float(own.paired_high.max()), *references.values()) + ROOM
-    y = marks.number(alt.Y, "value", "agreement with people (rank correlation)", domain=(lowest, highest), ticks=6)
+    name = ["agreement with people's ratings", f"(rank correlation, {pairs:,} pairs of STS-B)"]
+    y = marks.number(alt.Y, "value", name, domain=(lowest, highest), ticks=6)
     ends = ("paired_low", "paired_high")
     tooltip: tuple[marks.Tip, ...] = (
         ("rank:Q", "directions"), ("value", "correlation", ".4f"), *marks.interval_tips(".4f", *ends),
@@ -172,5 +175,9 @@ def _draw(frame: pd.DataFrame, kept: int, value: float, references: Mapping[str,
         label.encode(x=x, y=y, text=alt.Text("text:N")),
     ]
     return marks.panel(
-        *layers, theme=theme, width=marks.WIDE, height=330, title="Orange band: 95 % interval of what the cut costs",
+        *layers, theme=theme, width=marks.WIDE, height=330, title="Sentence similarity of the model after the cut",
+        below=[
+            "line: along the positions' own directions; band: 95 % interval of what the cut costs",
+            f"the axis begins at {lowest:.2f}, not at 0",
+        ],
     )  # fmt: skip

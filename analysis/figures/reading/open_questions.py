@@ -109,7 +109,7 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
     hues = {name: theme.colour(VERDICTS[word]) for word, name in names.items()}
     # As on Claims, what is open is outlined.
     fills = hues | {names[OPEN]: theme.ground}
-    key = marks.legend(place="top", columns=2)
+    key = marks.legend(place="top", columns=alt.expr(f"{marks.ON_PHONE} ? 2 : {len(names)}"))
     segments = base.mark_bar(height=BAR, yOffset=BAR / 2, strokeWidth=1.5).encode(
         x=x,
         x2=alt.X2("end:Q"),

@@ -11,7 +11,7 @@ from numpy import ndarray
 from scipy.special import softmax
 
 from analysis.core import frames
-from analysis.core.formatting import fixed, plural, power_of_ten
+from analysis.core.formatting import plural, power_of_ten
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -114,7 +114,7 @@ def reading_order(params: DepthParameters) -> Figure:
         command=command("reading_order", depth=depth),
         provenance=COMPUTED,
         citation_keys=("haviv2022nopos",),
-        draw=lambda theme: [_orders(theme), _lines(frame, depth, theme), _published(theme)],
+        draw=lambda theme: [_orders(theme), _lines(frame, depth, theme)],
     )
 
 
@@ -208,38 +208,3 @@ def published_pairs() -> pd.DataFrame:
             pd.DataFrame({"kind": kind, "model": pairs.index, "learned": pairs.Learned, "without": pairs.NoPos})
         )
     return pd.concat(found, ignore_index=True)
-
-
-def _published(theme: Theme) -> Chart:
-    """Published perplexities: a dot with learned positions, a ring without, joined by a line."""
-    pairs = published_pairs()
-    pairs = pairs.assign(
-        label=[
-            kind if kind == MASKED else f"{kind}, {model.split(',')[0]}"
-            for kind, model in zip(pairs.kind, pairs.model, strict=True)
-        ],
-        written=[f"{fixed(row.learned)} → {fixed(row.without)}" for row in frames.rows(pairs)],
-    )
-    ends = (0.8 * float(pairs.learned.min()), 1.3 * float(pairs.without.max()))
-    x = marks.number(alt.X, "learned", "perplexity (lower is better)", domain=ends, log=10, values=[5, 10, 20, 50, 100])
-    y = marks.labelled_rows(pairs.label.tolist())
-    base = alt.Chart(pairs).encode(
-        y=y, tooltip=marks.tips("kind", "model", ("learned", "with positions", ".2f"), ("without", "", ".2f"))
-    )
-    without = marks.same_axis(x, "without")
-    ring = base.mark_point(fill=theme.ground, filled=False, strokeWidth=2, size=marks.LARGE_DOT, color=theme.ink)
-    texts = alt.Chart(pairs).mark_text(align="left", dx=10, dy=-1, fontSize=marks.TEXT, color=theme.ink)
-    left = alt.Chart(pairs).mark_text(align="right", dx=-10, dy=-9, fontSize=marks.TEXT, color=theme.ink)
-    far = "datum.without > 2 * datum.learned"
-    return marks.panel(
-        base.mark_rule(strokeWidth=marks.LINE, color=GREY).encode(x=x, x2=alt.X2("without:Q")),
-        ring.encode(x=without),
-        base.mark_point(filled=True, size=marks.LARGE_DOT, opacity=1, color=theme.ink).encode(x=x),
-        texts.transform_filter(f"!({far})").encode(x=without, y=y, text="written:N"),
-        left.transform_filter(far).encode(x=without, y=y, text="written:N"),
-        theme=theme,
-        width=marks.HALF,
-        height=34 * len(pairs),
-        title="Published models (Haviv et al., 2022)",
-        below=["dot: with learned positions; ring: without"],
-    )  # fmt: skip

@@ -25,6 +25,8 @@ COMPARED = 384
 """The dimensions whose distribution is outlined beside the chosen one: the width of the default model."""
 TOLERANCE = 0.1
 """A cosine within this of zero: an angle within 6 degrees of a right one."""
+BESIDE = 0.3
+"""The cosine from which the name of a distribution stands above it where there is no room left of it."""
 INNER, ROOM_LEFT = 0.6, -0.4
 """Cosines within the first of zero may carry the name of a distribution, left of which it has room from the second."""
 
@@ -70,7 +72,7 @@ def reading_orthogonal(params: RandomDimensionParameters) -> Figure:
             f"{default_model.NAME}. Exact: nothing is sampled. "
             + (f"Bold line: the words and positions of {default_model.NAME}, measured." if len(trained) else "")
         ),
-        alt=f"Bars of a distribution around zero. {text}",
+        alt=f"A hill, the distribution around zero. {text}",
         command=command("reading_orthogonal", dim=dim),
         provenance=COMPUTED,
         draw=lambda theme: [_draw(frame, compared, trained, dim, theme)],
@@ -114,10 +116,9 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     soft, hue = theme.colour(SOFT), theme.ink
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
     top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
-    bars = alt.Chart(frame).mark_bar(color=GREY, binSpacing=0)
+    bars = alt.Chart(frame).mark_area(color=GREY, interpolate="step-after")
     bars = bars.encode(
         x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
-        x2=alt.X2("high:Q"),
         y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
@@ -137,7 +138,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     own = own.assign(
         name=f"random,\n{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
-    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=-1.0, align="left", dx=6, dy=-24.0)
+    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=BESIDE, align="left", dx=6, dy=-42.0)
     named = [
         pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
             name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10

@@ -149,7 +149,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         x=marks.number(
             alt.X,
             "place",
-            ["dimensions, from the word's", "highest value to its lowest"],
+            "dimensions",
             domain=(0, values.shape[1]),
             ticks=6,
             grid=False,
@@ -174,7 +174,14 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
     hues = [*(theme.colour(TERMS[term]) for term in ("word", "position", "segment")), theme.ink]
     numbers = bars.mark_text(align="left", dx=5, color=theme.ink, fontSize=marks.TEXT)
     return [
-        marks.panel(cells, theme=theme, width=marks.WIDE, height=170),
+        marks.panel(
+            cells,
+            theme=theme,
+            width=marks.WIDE,
+            height=170,
+            title="Value by dimension",
+            below=["from the word's highest value to its lowest"],
+        ),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
             numbers.encode(text="written:N"),

@@ -38,8 +38,6 @@ STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
 STEP_ROW = 50
 """The least pixels of a row with such a bar."""
-NEW_SEEDS = 62
-"""Pixels from the plot's right edge to the column of what new seeds say."""
 UNDECIDED = "open"
 """The heading of the rows whose rules ask for more seeds than are stored."""
 
@@ -57,14 +55,14 @@ COMPARED = {
     "first_layer_attention": SingleStep(2, "told to the first attention layer"),
     "every_layer_attention": SingleStep(3, "told to every attention layer"),
     "bert_a_d_unscaled": SingleStep(4, "told through matrices of their own"),
-    "every_layer_hidden": SingleStep(2, "or after step 1: added in every layer"),
+    "every_layer_hidden": SingleStep(2, "instead of step 2: added in every layer"),
     "bert_a_narrow_50": SingleStep(1, "words take half of the width"),
-    "concat_50": SingleStep(2, "positions concatenated (50 %)"),
-    "bert_a_wide_narrow": SingleStep(1, "wider, flatter model; words take 80 %"),
-    "concat_wide_matched": SingleStep(2, "positions concatenated (wider)"),
-    "bert_a_wide": SingleStep(3, "added again; words take the whole width"),
+    "concat_50": SingleStep(2, "concatenated: positions take the other half"),
+    "bert_a_wide_narrow": SingleStep(1, "wider, flatter model; words take 80 % of it"),
+    "concat_wide_matched": SingleStep(2, "concatenated: positions take its other 20 %"),
+    "bert_a_wide": SingleStep(3, "added; words take the whole width"),
     "bert_a_narrow_80": SingleStep(1, "words take 80 % of the width"),
-    "concat_20": SingleStep(2, "positions concatenated (20 %)"),
+    "concat_20": SingleStep(2, "concatenated: positions take the other 20 %"),
     "concat_project": SingleStep(1, "concatenated and projected back"),
     "sinusoidal_strong": SingleStep(1, "strong sinusoids, not learned positions"),
     "sinusoidal_lead": SingleStep(2, "only their 16 leading dimensions"),
@@ -90,9 +88,7 @@ ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
 """The variants that the heading over the rows of Home names."""
 NUMBERED = ("bert_a_norm", "first_layer_attention", ATTENTION)
 """The steps from adding once to telling the attention of every layer, which the text and the picture number."""
-SIDE_BRANCH = "every_layer_hidden"
-"""The variant that changes the first of these steps and leads to none of the others."""
-IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, SIDE_BRANCH)
+IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, "every_layer_hidden")
 """The variants of `COMPARED` that tell positions in more places, step by step."""
 CONCATENATIONS = ("bert_a_wide_narrow", "concat_wide_matched", "bert_a_narrow_80", "concat_20")
 """The concatenations that the text of the step names, each below adding with the same words."""
@@ -284,7 +280,7 @@ def reading_told(params: ToldParameters) -> Figure:
             ""
             if params.rows == ALL
             else "Each row changes the one that it is indented under; the bar and the number at the right say by how "
-            "much. Where the rules judge a change by new seeds, its size with these stands beside.",
+            "much. Where the rules judge a change by new seeds, both are of these.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -383,11 +379,8 @@ def change_in_words(variant: str) -> str:
     >>> change_in_words("bert_a_norm")
     'step 1: words and positions equally strong'
     """
-    words = COMPARED[variant].words
-    if not words or variant == SIDE_BRANCH:
-        return words or title(variant)
-    sign = f"step {NUMBERED.index(variant) + 1}:" if variant in NUMBERED else "+"
-    return f"{sign} {words}"
+    words = COMPARED[variant].words or title(variant)
+    return f"step {NUMBERED.index(variant) + 1}: {words}" if variant in NUMBERED else words
 
 
 class Again(NamedTuple):
@@ -431,13 +424,17 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None)
     again = {} if variant else with_new_seeds()
     again = {name: one for name, one in again.items() if name in set(frame.variant)}
+    new = ["new: with new seeds, so a bar may miss its dot"] if again else []
     if not variant:
-        rows["written"] = [signed_or_zero(row.gap - row.start) for row in frames.rows(rows)]
-        first = rows.variant == next(iter(COMPARED))
-        rows.loc[first, "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}" if again else "change"
-        rows["renewed"] = [signed(again[name].step) if name in again else "" for name in rows.variant]
-        rows["narrow"] = rows.written + [f"\nnew: {text}" if text else "" for text in rows.renewed]
-        rows.loc[first, "renewed"] = f"judged\n{join_names(sorted({str(one.seeds) for one in again.values()}))} new"
+        rows["change"] = [
+            again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
+        ]
+        rows["changed"] = rows.start + rows.change
+        rows["written"] = [
+            signed_or_zero(row.change) + (f"\n{again[row.variant].seeds} new" if row.variant in again else "")
+            for row in frames.rows(rows)
+        ]
+        rows.loc[rows.variant == next(iter(COMPARED)), "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}"
     rows[["low", "high"]] = rows[["low", "high"]].clip(*domain)
     band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=1)
     layers: list[Chart] = [band.encode(x=x, x2=alt.X2("end:Q")), marks.rule(theme, x=0)]
@@ -455,7 +452,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("changed:Q"), y=y, color=color))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
@@ -467,20 +464,12 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             filled=bool(judged),
             tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
-    if again:
-        layers += [
-            marks.texts_beside(every, y, theme, shown=f"!({marks.ON_PHONE})"),
-            marks.texts_beside(every, y, theme, "renewed", left=NEW_SEEDS, shown=f"!({marks.ON_PHONE})"),
-            marks.texts_beside(every, y, theme, "narrow", shown=marks.ON_PHONE),
-        ]
-    else:
-        layers.append(marks.texts_beside(every, y, theme))
     return marks.panel(
-        *layers, theme=theme, width=marks.HALF, height=height * len(y["sort"]),
+        *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
-            f"{'' if variant else 'bar: what one change does; '}thin line: 95 % interval",
-            *(["judged: the same change with new seeds"] if not variant and again else []),
+            *([] if variant else ["bar and number: what one change does", *new]),
+            "dot and thin line: all changes together, 95 % interval" if not variant else "thin line: 95 % interval",
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

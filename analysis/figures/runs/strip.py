@@ -57,7 +57,7 @@ def strip(params: StripParameters) -> Figure:
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
         title=f"Final losses with preset {preset}",
-        finding=_finding(apart.median(), usual["mean"], limit) or f"{counted} of preset {preset}",
+        finding=_finding(preset, apart.median(), usual["mean"], limit) or f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
@@ -81,14 +81,16 @@ def strip(params: StripParameters) -> Figure:
     )
 
 
-def _finding(seeds: float, means: pd.Series, limit: float) -> str:
+def _finding(preset: str, seeds: float, means: pd.Series, limit: float) -> str:
     """The span of the means within the axis beside the median one of a variant's seeds; empty where one is unknown."""
     near = means[means <= limit]
     variants = float(near.max() - near.min())
     if not seeds > 0 or not variants > 0:
         return ""
+    counted = plural(len(means), "variant")
+    counted = counted if len(near) == len(means) else f"{len(near)} of {counted}"
     return (
-        f"The mean losses of {plural(len(near), 'variant')} span {fixed(variants)} nats; seeds of one variant differ "
+        f"With preset {preset}, the mean losses of {counted} span {fixed(variants)} nats; seeds of one variant differ "
         f"by {fixed(seeds)} in the median"
     )
 

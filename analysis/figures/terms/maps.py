@@ -312,6 +312,15 @@ def _view_description(params: ViewParameters, view: TokenView) -> str:
     return ", ".join(sentences)
 
 
+def _shares_notes(decomposition: Decomposition, head: int, mapped: Sequence[str]) -> list[str]:
+    """Lines on the shares that have no map of their own, and on those below zero."""
+    shares = {term: float(values[head]) for term, values in decomposition.shares().items()}
+    rest = [shares[term] for term in decomposition.present if term not in mapped]
+    others = f"The rest, segments and biases: {percent(float(sum(rest)))}" if rest else ""
+    negative = any(percent(shares[term]).startswith("−") for term in mapped)
+    return [line for line in (others, "Below 0 %: works against the other terms" if negative else "") if line]
+
+
 @figure("probe_maps", MapParameters, live=TERMS_RUN)
 def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     """The terms of one head, side by side on one scale."""
@@ -324,6 +333,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
     # Of a long text every map needs all of its pixels, and of all terms each its own names.
     together = columns == 2 and not is_image(view.total)
     own = own_limit(small.values(), limit)
+    notes = _shares_notes(decomposition, head, list(maps))
 
     def draw(theme: Theme) -> list[Chart]:
         if together and small:
@@ -343,7 +353,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
                     legend=own is not None,
                     first=view.first,
                 ),
-                small_maps(small, names, view.labels, limit, theme),
+                small_maps(small, names, view.labels, limit, theme, below=notes),
             ]
         return [
             token_map(

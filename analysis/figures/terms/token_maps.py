@@ -64,18 +64,23 @@ def times_as_strong(limit: float, own: float) -> str:
 
 
 def small_maps(
-    maps: Mapping[str, ndarray], names: Mapping[str, str], tokens: Sequence[str], limit: float, theme: Theme
+    maps: Mapping[str, ndarray],
+    names: Mapping[str, str],
+    tokens: Sequence[str],
+    limit: float,
+    theme: Theme,
+    *,
+    below: Sequence[str] = (),
 ) -> Chart:
     """Maps side by side without the names of their tokens, below a large one.
 
     They share its scale, which the legend is of, or have one of their own where `own_limit` says so: the large one
-    then needs its own legend. names: what stands above each map, in lines.
+    then needs its own legend. names: what stands above each map, in lines. below: lines under their common title.
     """
     side, own = len(tokens), own_limit(maps.values(), limit)
-    below = "rows ask (query), columns are asked (key)"
-    key = ["score, one scale for all maps;", below]
+    key = "score, one scale for all maps"
     if own is not None:
-        key = [f"score in the small maps: colours are {times_as_strong(limit, own)};", below]
+        key = f"score in the small maps: colours are {times_as_strong(limit, own)}"
         limit = own
     step = side + max(1.0, 0.12 * side)
     i, j = (grid.ravel() for grid in np.indices((side, side)))
@@ -91,9 +96,14 @@ def small_maps(
         {"left": place * step, "right": place * step + side, "top": 0, "bottom": side, "name": names[term]}
         for place, term in enumerate(maps)
     )
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, step * len(maps) - (step - side)], nice=False))
+    bare: dict[str, Any] = {"labels": False, "ticks": False, "domain": False, "grid": False, "titlePadding": 6}
+    x = alt.X(
+        "left:Q",
+        axis=alt.Axis(title="key", **bare),
+        scale=alt.Scale(domain=[0, step * len(maps) - (step - side)], nice=False),
+    )
     down = alt.Scale(domain=[0, side], range=[NAMES_HEIGHT, alt.expr("height")], nice=False)
-    y = alt.Y("top:Q", axis=None, scale=down)
+    y = alt.Y("top:Q", axis=alt.Axis(title="query", **bare), scale=down)
     color = alt.Color(
         "value:Q",
         scale=part_around_zero(theme.diverging, -limit, limit),
@@ -109,6 +119,8 @@ def small_maps(
         theme=theme,
         width=MAP_SIDE,
         height=SMALL_HEIGHT,
+        title="The other terms",
+        below=below,
     )
 
 
@@ -118,9 +130,8 @@ def share_in_words(share: float) -> str:
 
 
 def short_share(share: float) -> str:
-    """The same above a small map, without what it is a share of: `0 %`, or `−1 % (against)`."""
-    short = share_in_words(share).split(" of")[0]
-    return f"{short} (against)" if short.startswith("−") else short
+    """The same above a small map, without what it is a share of: `0 %`."""
+    return share_in_words(share).split(" of")[0]
 
 
 def negative_shares_note(shares: Iterable[float]) -> str:

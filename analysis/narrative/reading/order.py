@@ -57,9 +57,9 @@ register(
             "mask** a word sees only the words before it. From two layers on, that gives the order away: an early word "
             "has seen few others, a late one many, and the last word sees what they have seen. Choose the layers and "
             f"watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole sentence moves, "
-            "so that every **distance** stays, which the article from Baobao Algorithm Notes holds to matter more. "
-            "Where positions are added, attention changes all the same. Models that rotate queries and keys see "
-            "distances alone."
+            "so that every **distance** stays. The article from Baobao Algorithm Notes holds that distances matter "
+            "more than places. Where positions are added, attention changes all the same. Models that rotate queries "
+            "and keys see distances alone."
         ),
         documents=("003", "004"),
         claims=("C14", "C16", "C22"),

@@ -101,9 +101,7 @@ register(
             "- **position to position**: does this place want that place?\n\n"
             "Added parts share two matrices for all four questions. Concatenated parts would answer the same four, "
             "each through matrices of its own. In the picture a row asks (the query) and a column is "
-            "asked (the key); the maps, with segments and biases, add up to the model's own score. The term that "
-            "makes up most of what varies in this head's scores of this sentence is drawn large. Heads, counted from "
-            "0, differ: try some.\n\n"
+            "asked (the key). The largest term is drawn large. Heads, counted from 0, differ: try some.\n\n"
             f"Press **{ALL_HEADS}** to see the same four measured over many texts. Ke et al. (2021) found that the "
             "middle two, the **cross terms**, contribute little, and took them out."
         ),

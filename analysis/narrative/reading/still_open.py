@@ -4,6 +4,7 @@ from itertools import chain, zip_longest
 
 from analysis.claims.statements import OPEN, WORDS, stored
 from analysis.core.errors import NoResults
+from analysis.core.formatting import SENTENCE_END
 from analysis.figures.reading.open_questions import ALL
 from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading.step import (
@@ -19,11 +20,13 @@ from analysis.narrative.reading.step import (
 
 SHOWN = 3
 """The experiments that the step lists."""
+MOST_HOURS = 24
+"""The most hours of one core of an experiment that the step lists: longer ones are no plan."""
 RULE = (
     "Among the claims that the first page gives as reasons or objections, one open statement of "
-    "each, in the order of that page. Only statements whose experiment has stated hours are considered. Those that the "
-    "first page names as limits come first, then those that wait for planned runs, then those that take a side on "
-    "their claim."
+    f"each, in the order of that page. Only statements whose experiment takes at most {MOST_HOURS} hours of one core "
+    "are considered. Those that the first page names as limits come first, then those that wait for planned runs, then "
+    "those that take a side on their claim."
 )
 """The rule by which they are chosen, in words."""
 
@@ -34,7 +37,7 @@ def experiments() -> list[Experiment]:
     headings = {limit.id: step.heading for step in steps for limit in step.tempered_by}
     of_claims = []
     for claim in dict.fromkeys(step.claim for step in steps):
-        parts = [part for part in stored.parts(claim) if part.verdict == OPEN and part.hours is not None]
+        parts = [part for part in stored.parts(claim) if part.verdict == OPEN and _within_reach(part.hours)]
         parts.sort(key=lambda part: (part.id not in headings, not part.missing, bool(part.aside), part.id))
         heading = next(step.heading for step in steps if step.claim == claim)
         of_claims.append([Experiment(statement=part, bears_on=headings.get(part.id, heading)) for part in parts])
@@ -42,15 +45,20 @@ def experiments() -> list[Experiment]:
     return [experiment for experiment in turns if experiment is not None][:SHOWN]
 
 
+def _within_reach(hours: float | None) -> bool:
+    return hours is not None and hours <= MOST_HOURS
+
+
 def says(values: Values) -> str:
-    """The answer; the picture counts what is open.
+    """The answer in its first and its last sentence, which says what nothing here can decide.
 
     Raises NoResults where it is not stored.
     """
-    lead = next((step.sentence for step in answer() if step.name == "lead"), "")
-    if not lead:
+    lead = next((step for step in answer() if step.name == "lead"), None)
+    if lead is None:
         raise NoResults("The store holds no answer. Run: python -m analysis sync --rebuild")
-    return lead
+    first, last = SENTENCE_END.split(lead.bold)[0], SENTENCE_END.split(lead.sentence)[-1]
+    return first if last == first else f"{first} {last}"
 
 
 register(
@@ -59,14 +67,10 @@ register(
         name="open",
         title="What remains open",
         text=(
-            "Two things needed no measurement: a pair is a sum of two vectors that have separate axes, and a "
-            "concatenation becomes a sum as soon as a matrix follows. The rest is a question of how models train and "
-            "what they cost.\n\nFor that we split the claims, guesses and doubts of five documents into statements "
-            "that say one thing. For each a written rule turns measurements into a verdict: **supported**, "
-            "**contradicted**, **mixed** where good evidence conflicts, or **open**, with the experiment that would "
-            "decide it. The bars count the verdicts on every statement: choose one to see which questions have most of "
-            "it. The cards below name open statements that bear on the answer, each with its experiment. Under "
-            "*Claims*, in the menu, each statement stands with its evidence."
+            "We split the claims, guesses and doubts of five documents into statements that say one thing. For each, a "
+            "written rule turns measurements into a verdict: **supported**, **contradicted**, **mixed** where good "
+            "evidence conflicts, or **open**. The cards below name open statements that bear on the answer, each with "
+            "the experiment that would decide it."
         ),
         documents=("000", "001", "002", "003", "004"),
         pictures=(

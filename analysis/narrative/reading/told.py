@@ -34,24 +34,19 @@ CURVES = "curves"
 
 
 class Contrast(NamedTuple):
-    """A statement in the words of the tour. reverse: it compares the other way with this one."""
+    """A statement in the words of the tour, which follow `lower` or `higher`. reverse: it compares the other way."""
 
     statement: str
-    way: str
-    other: str
+    words: str
     reverse: bool = False
 
 
 QUESTIONS = {
-    "The matrices?": (
-        Contrast("C34a", "Matrices of their own for positions", "with the words' matrices", reverse=True),
-    ),
-    "Being added again?": (
-        Contrast("C34e", "Added to the whole input of every layer", "added once, equally normalised"),
-    ),
+    "The matrices?": (Contrast("C34a", "with matrices of their own", reverse=True),),
+    "Being added again?": (Contrast("C34e", "than added once, equally normalised"),),
     "Concatenating?": (
-        Contrast("C37b", "At the same width, beside narrower words", "adding"),
-        Contrast("C36d", "Beside words of full width, in a wider and flatter model", "adding"),
+        Contrast("C37b", "than adding, beside narrower words"),
+        Contrast("C36d", "beside full words, in a wider, flatter model"),
     ),
 }
 """Questions of the text, and the contrasts that answer them."""
@@ -111,7 +106,7 @@ def says(values: Values) -> str:
 
 
 def answers() -> str:
-    """The three steps that help, a line for each other question of the text, and the number of decided statements.
+    """The three steps that help, and a line for each other question of the text.
 
     Raises NoResults where none of them is measured.
     """
@@ -120,12 +115,12 @@ def answers() -> str:
     lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
-        lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
+        lines += [f"{question} {'; '.join(outcomes)}."] if outcomes else []
     if not any(lines):
         raise NoResults(
             f"No trainings of our own are stored yet. Run: python -m analysis ablate --preset {_presets()[1]}"
         )
-    return "\n".join(filter(None, [*lines, _progress()]))
+    return "\n".join(filter(None, lines))
 
 
 def three_steps(measured: Mapping[str, Judgement]) -> str:
@@ -133,12 +128,13 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    picture = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP})
-    sizes = {row.variant: row.gap - row.start for row in frames.rows(picture.frame())}
+    picture, again = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP}), with_new_seeds()
+    sizes = {row.variant: signed(row.gap - row.start) for row in frames.rows(picture.frame())}
+    sizes |= {variant: f"{signed(one.step)} with {one.seeds} new seeds" for variant, one in again.items()}
     if not set(NUMBERED) <= sizes.keys():
         return ""
     parts = [
-        f"{words} (step {place}: {signed(sizes[variant])})"
+        f"{words} (step {place}: {sizes[variant]})"
         for place, (variant, words) in enumerate(zip(NUMBERED, STEPS.values(), strict=True), start=1)
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
@@ -148,19 +144,7 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         " The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
-    return f"{together}: {join_names(parts)}.{_again()}{alone}"
-
-
-def _again() -> str:
-    """A sentence on the steps that were trained again with new seeds, which the rules judge; empty without any."""
-    again = with_new_seeds()
-    parts = [
-        f"step {place} is {signed(again[variant].step)}"
-        for place, variant in enumerate(NUMBERED, start=1)
-        if variant in again
-    ]
-    seeds = join_names(sorted({str(one.seeds) for one in again.values()}))
-    return f" With {seeds} new seeds, which the rules judge, {join_names(parts)}." if parts else ""
+    return f"{together}: {join_names(parts)}.{alone}"
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:
@@ -171,23 +155,14 @@ def _word(judged: Judgement, contrast: Contrast) -> str:
 
 
 def _outcome(judged: Judgement, contrast: Contrast) -> str:
-    """The final loss of one way of telling positions less another's, and what the rules say of it."""
+    """The final loss of one way of telling positions less another's and what the rules say of it: half a sentence."""
     effect, line = float(judged.effect or 0), float(judged.line or 0)
     word = _word(judged, contrast)
     if contrast.reverse:
         effect = -effect
     note = f"less than {line:g} counts as the same" if word == "same" else IN_BRACKETS.get(word, "")
-    size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} than {contrast.other}"
-    return f"{contrast.way}: {size}{f' ({note})' if note else ''}."
-
-
-def _progress() -> str:
-    """The number of the claim's statements that are decided; empty if all are."""
-    contrasts = stored.parts(CLAIM)
-    decided = sum(statement.verdict != OPEN for statement in contrasts)
-    if decided == len(contrasts):
-        return ""
-    return f"Of the {len(contrasts)} comparisons that claim {CLAIM} makes, the rules have decided {decided}."
+    size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} {contrast.words}"
+    return f"{size}{f' ({note})' if note else ''}"
 
 
 def compared(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask
-from analysis.core.formatting import fixed, plural, signed
+from analysis.core.formatting import fixed, plural, signed, uncapitalised
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
@@ -53,7 +53,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
                 f"same width {bold} than adding, by {_range(effects)} nats over {layouts} "
                 f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). "
                 "Its words are narrower, too.",
-                _equal_words(facts),
+                *_equal_words(facts),
                 *_proposed(facts),
                 *_widths(facts),
                 *_earlier(ask, best.verdict),
@@ -75,15 +75,15 @@ def _range(effects: list[float]) -> str:
     return " to ".join(limits)
 
 
-def _equal_words(facts: Facts) -> str:
+def _equal_words(facts: Facts) -> list[str]:
     """The cost of narrower words, and what remains with words as narrow on both sides, in the words of the rules."""
-    decided = (
-        fixed_sentences(facts, EQUAL_WORDS) or "Whether that is the cause is being trained, against words as narrow."
-    )
-    open_yet = undecided(facts.get(BESIDE_NARROW))
-    preset = encoder_contests()[NARROW][0].preset
-    told = f"{decided} With words as narrow, concatenating {open_yet}." if open_yet else decided
-    return f"By recipe {preset}: {told}"
+    told = [sentence for name in EQUAL_WORDS if (sentence := fixed_sentences(facts, (name,)))]
+    if not told:
+        told = ["Whether that is the cause is being trained, against words as narrow."]
+    if open_yet := undecided(facts.get(BESIDE_NARROW)):
+        told.append(f"With words as narrow, concatenating {open_yet}.")
+    recipes = [f"By recipe {encoder_contests()[NARROW][0].preset}", *["By the same recipe"] * (len(told) - 1)]
+    return [f"{recipe}, {uncapitalised(sentence)}" for recipe, sentence in zip(recipes, told, strict=True)]
 
 
 def _proposed(facts: Facts) -> list[str]:

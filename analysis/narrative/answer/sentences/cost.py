@@ -10,8 +10,8 @@ from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts,
 
 SMALL = 0.1
 """The growth of the arithmetic below which a sentence about cost qualifies the answer."""
-PRESET, WIDER = "cpu", "concat_wide"
-"""The preset whose costs are measured, and the variant that concatenates beside words of full width."""
+PRESET, WIDER = "width128", "concat_wide"
+"""The preset whose costs are counted, that of Home's table, and the variant that concatenates beside full words."""
 WORDS = PRESETS[PRESET].hidden_size
 PLACED = round(WORDS * VARIANTS[WIDER].wider)
 """The dimensions of words, and those of positions beside them."""
