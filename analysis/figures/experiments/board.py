@@ -17,7 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import BASELINE, ExperimentsBoard, VariantRow, board
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
-from analysis.figures.training.plateau import whole_evaluations
+from analysis.figures.training.plateau import judged_level
 from analysis.figures.training.trainings import Trained, title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
@@ -140,7 +140,7 @@ def columns_note(shown: ExperimentsBoard) -> str:
         "“>”: not every seed gets there, so that the mean is at least so high."
         if any(row.steps and row.steps.left and not row.steps.always for row in shown.rows)
         else "",
-        whole_evaluations(shown.preset),
+        judged_level(shown.preset),
     )
     if shown.imported:
         return sentences(steps, TIED if shown.ranks else "")

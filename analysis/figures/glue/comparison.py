@@ -128,6 +128,10 @@ def _own_caption(name: str, study: Study, shows: str) -> str:
         "STS-B is Pearson's correlation here; the board shows Spearman's, and so other numbers."
         if study.results.preset == SURGERY and "stsb" in study.tasks
         else "",
+        "CoLA is Matthews's correlation here; the statements of C38 judge the area under its ROC curve, and so other "
+        "numbers."
+        if study.results.preset == REFITTED and "cola" in study.tasks
+        else "",
         f"Pre-trainings at other settings, left out: {study.results.left_out}." if study.results.left_out else "",
     ]
     non_glue = [study.title(task) for task in study.tasks if task not in study.glue]

@@ -65,6 +65,11 @@ class LossAgainstCostParameters(CostsParameters):
 @figure("training_loss_and_cost", LossAgainstCostParameters)
 def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
     """Final loss minus adding's against a cost minus adding's. Raises NoResults where no variant has both."""
+    if not costs.trained_at_size(params.preset):
+        raise NoResults(
+            f"The costs of preset {params.preset} are of other sizes than the encoders whose losses recipe "
+            f"{costs.board_preset(params.preset)} gives. Choose another preset, such as width128."
+        )
     axis, stored = AXES[params.cost], costs.stored(params.preset)
     earlier = earlier_times(params.preset)
     rows = _rows(stored, params.preset, axis.measure, earlier)

@@ -17,6 +17,7 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, seeds_and_means, way_hues, ways
 from analysis.figures.training.run_curves import curves_by_seed
 from analysis.figures.training.trainings import (
+    MASKED,
     ORDERLESS,
     Trained,
     TrainingParameters,
@@ -24,7 +25,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import training_rules
+from analysis.rules import encoder_rules, training_rules
 from analysis.statistics import (
     PLATEAU_MARGIN,
     mean_interval,
@@ -101,14 +102,21 @@ def plateau_exits(trainings: Trained) -> PlateauExits:
     return PlateauExits(table, pd.DataFrame(seeds), level, len(finals))
 
 
-def whole_evaluations(preset: str) -> str:
-    """A sentence on the other measure of the frozen rules of a recipe; empty for a recipe that they do not judge."""
+def judged_level(preset: str) -> str:
+    """A sentence on the level that the frozen rules of a recipe count to; empty for a recipe that they do not judge."""
     rules = training_rules()
-    if preset != rules.preset:
+    if preset == rules.preset:
+        level = f"a line of their own, {rules.plateau:g} nats, most of them to the first evaluation below it"
+    elif preset in encoder_rules().recipes:
+        level = (
+            f"{encoder_rules().plateau.below:g} nats below the final loss of {named(ORDERLESS[MASKED])} on the larger "
+            "sample"
+        )
+    else:
         return ""
     return (
-        f"The frozen rules of recipe {preset} count otherwise, to the first evaluation below a line of their own, "
-        f"{rules.plateau:g} nats, so that the steps on Claims, and their ratios, differ from those here."
+        f"The frozen rules of recipe {preset} count to {level}, so that the steps on Claims, and their ratios, differ "
+        "a little from those here."
     )
 
 
@@ -116,9 +124,15 @@ def whole_evaluations(preset: str) -> str:
 def plateau(params: TrainingParameters) -> Figure:
     """Steps until a variant's loss is below the final loss of a model without position.
 
-    Raises what `select_trainings` raises, and NoResults where no model without position was run together with others.
+    Raises what `select_trainings` raises, and NoResults for causal models, and where no model without position was run
+    together with others.
     """
     trainings = select_trainings(params)
+    if trainings.objective != MASKED:
+        raise NoResults(
+            "A causal model can tell order without positions, by how many tokens each one may attend to, so that no "
+            "level of the loss says when it begins to use order. Choose models that predict masked words."
+        )
     exits = plateau_exits(trainings)
     table, level, orderless = exits.table, exits.level, ORDERLESS[trainings.objective]
     others = [name for name in trainings.variants if name != orderless]
@@ -132,7 +146,7 @@ def plateau(params: TrainingParameters) -> Figure:
             f"{PLATEAU_MARGIN:g} nats below the level at which the curve of {named(orderless)} ends ({level:.2f}, mean "
             f"of {plural(exits.orderless_runs, 'seed')}), and still is at the next evaluation; the step between two "
             "evaluations is interpolated.",
-            whole_evaluations(trainings.preset),
+            judged_level(trainings.preset) if trainings.objective == MASKED else "",
             "Small dots are seeds, diamonds the mean with its 95 % interval (Student's t).",
             "Triangles: seeds that did not use order when their training ended, of which there is no mean (a small "
             "one: the interval goes beyond the training); "

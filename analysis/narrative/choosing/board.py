@@ -536,24 +536,28 @@ def _causal(able: Sequence[EncodingRow]) -> list[str]:
 
 
 def _published(able: Sequence[EncodingRow]) -> list[str]:
-    """A sentence with the published numbers at lengths beyond training, of the table with most of these methods."""
+    """A sentence with the published numbers at lengths beyond training, of the table with most of these methods.
+
+    A method stands once, by its own name: papers know nothing of the strengths that we trained it at.
+    """
     by_name = {method.variant: method for method in METHODS}
     found: dict[str, list[tuple[str, Any, Any]]] = {}
-    for row in able:
-        for name, line in by_name[row.method].longer:
+    for method in dict.fromkeys(row.method for row in able):
+        for name, line in by_name[method].longer:
             scores = published.load(name).scores
             cells = scores[scores.row == line]
             if len(cells) > 1:
-                found.setdefault(name, []).append((row.title, cells.iloc[0], cells.iloc[-1]))
+                found.setdefault(name, []).append((by_name[method].setup.title, cells.iloc[0], cells.iloc[-1]))
     if not found:
         return []
     name = max(found, key=lambda table: len(found[table]))
-    _, first, last = found[name][0]
     said = join_names(
-        f"from {short.printed} to {long.printed} with {_inside(title)}" for title, short, long in found[name]
+        f"with {_inside(title)} from {short.printed} at {_tokens(short.column)} to {long.printed} at "
+        f"{_tokens(long.column)}"
+        for title, short, long in found[name]
     )
-    lengths = f"from {_tokens(first.column)} to {_tokens(last.column)}"
-    return [f"As published ({published.load(name).title}), {lengths} the {first.metric_title.lower()} goes {said}."]
+    measure = found[name][0][1].metric_title.lower()
+    return [f"As published ({published.load(name).title}), the {measure} goes {said}."]
 
 
 def _tokens(column: str) -> str:
