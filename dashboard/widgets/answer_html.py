@@ -134,8 +134,6 @@ CURVE_STYLE
 @media print { .answer .cards, .answer .but .items { grid-template-columns: 1fr; } }
 </style>
 """.replace("CURVE_STYLE", dose_curve.STYLE)
-OPEN = "open"
-"""The standing of a change that the rules have not decided."""
 QUESTION = "Why do transformers add position to words instead of concatenating them?"
 FORMULA = (
     '<div class="formula">W · [ word ; position ]<br>= <span class="word">W₁ · word</span> + '
@@ -317,7 +315,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     seeds = min(way.seeds for way in ways if not way.recipe)
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
-        f'<tr class="{_row_class(way, place, rules=terms is not None)}">'
+        f'<tr class="{_row_class(way, place)}">'
         f'<th scope="row" style="--changes:{way.changes}">'
         f"{terms.explain(unbroken(way.name)) if terms else escape(unbroken(way.name))}</th>{_track(way, *ends)}"
         f'<td class="value">{signed_or_zero(way.difference, decimals) if place else "0"}</td>'
@@ -327,7 +325,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     counted = plural(seeds, "seed")
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
-    hollow = "; hollow dot: the rules leave this change open" if terms else ""
+    hollow = "; hollow dot: the rules leave the difference open" if any(way.undecided for way in ways) else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
         f"(bars are 95 % intervals{hollow}{rounded})</caption>"
@@ -339,10 +337,8 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     )
 
 
-def _row_class(way: WayOfTelling, place: int, *, rules: bool) -> str:
-    """The classes of a row. rules: whether the table says what the rules say of each change."""
-    is_open = rules and way.last_change is not None and way.last_change.standing == OPEN
-    classes = {"adding": not place, "further": not way.quoted, "another": bool(way.recipe), "undecided": is_open}
+def _row_class(way: WayOfTelling, place: int) -> str:
+    classes = {"adding": not place, "further": not way.quoted, "another": way.recipe, "undecided": way.undecided}
     return " ".join(name for name, holds in classes.items() if holds)
 
 

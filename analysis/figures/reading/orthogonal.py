@@ -138,7 +138,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     own = own.assign(
         name=f"random,\n{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
-    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=BESIDE, align="left", dx=6, dy=-42.0)
+    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=BESIDE, align="left", dx=6, dy=-56.0)
     named = [
         pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
             name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10
