@@ -85,7 +85,7 @@ class Standing:
     word: one of the standings above. found: the difference in final loss (nats), or the difference of the logarithms
     of steps. reason: why it is open, in words; needed: seeds that would resolve it with a chance of 80 %, by
     the spread seen so far, None where that cannot be said. too_wide: whether a side's losses spread by more than the
-    rules allow, which more seeds do not change.
+    rules allow, which more seeds do not change. on_plateau: whether a side left the plateau too late.
     """
 
     word: str
@@ -94,6 +94,7 @@ class Standing:
     needed: int | None = None
     missing: int = 0
     too_wide: bool = False
+    on_plateau: bool = False
 
 
 def judged_runs(
@@ -193,7 +194,7 @@ def _compare_losses(
             return Standing(word=BETTER, found=None, reason="every seed of the baseline diverged")
         return Standing(word=NOT_RESOLVED, found=result, reason="some seeds diverged and others did not")
     if reason := _plateau_reason(contest, sides, rules):
-        return Standing(word=NOT_RESOLVED, found=result, reason=reason)
+        return Standing(word=NOT_RESOLVED, found=result, reason=reason, on_plateau=True)
     for side in sides:
         spread = mean_interval(_values(side, contest.kind)).sd
         if spread >= rules.spread:

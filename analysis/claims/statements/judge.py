@@ -124,6 +124,7 @@ def _standing_row(contest: Contest, standing: contests.Standing) -> StandingRow:
         baseline=contest.baseline,
         word=standing.word,
         reason=standing.reason,
+        on_plateau=standing.on_plateau,
         missing=standing.missing,
         effect=None if standing.found is None else standing.found.mean,
     )

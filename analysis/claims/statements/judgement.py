@@ -49,14 +49,15 @@ class Claim:
 class StandingRow:
     """The standing of a variant against a baseline in final loss, under version 2 of the rules.
 
-    word: better, worse, the same or open. reason: why it is open. missing: trainings still to be run.
-    effect: variant less baseline in nats; None where no seed has both.
+    word: better, worse, the same or open. reason: why it is open; on_plateau: whether a side left the plateau too late.
+    missing: trainings still to be run. effect: variant less baseline in nats; None where no seed has both.
     """
 
     variant: str
     baseline: str
     word: str
     reason: str
+    on_plateau: bool
     missing: int
     effect: float | None
 

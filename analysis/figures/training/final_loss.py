@@ -52,8 +52,6 @@ BASELINE, LOWER, HIGHER, SAME, OPEN, FEW = "baseline", "lower", "higher", "same"
 """The outcomes of a comparison with the baseline."""
 WORDS = {LOWER: "lower", HIGHER: "higher", SAME: "the same", FEW: "too few seeds"}
 """Outcome -> its word beside the row; the word of an open one says why it is open."""
-ON_PLATEAU = "still on the plateau"
-"""The words by which the rules' reason says that a comparison is of runs that had hardly left the plateau."""
 NAN = float("nan")
 FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
@@ -141,6 +139,7 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     table["standing"] = [verdicts[name] for name in table.variant]
     table["asked"] = [(len(planned.get(name, ())) or most) if judged[name] else 0 for name in table.variant]
     table["reason"] = [_reason(judged[name]) for name in table.variant]
+    table["on_plateau"] = [bool(one and one.on_plateau) for one in map(judged.get, table.variant)]
     table["told_apart"] = [
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
@@ -176,7 +175,7 @@ def gap(params: ComparedParameters) -> Figure:
     return Figure(
         title=f"Final loss, and its difference from {named(base)}",
         finding=count_outcomes(table, base),
-        frame=lambda: table,
+        frame=lambda: table.drop(columns="on_plateau"),
         caption=sentences(
             f"Final validation loss minus that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
@@ -442,7 +441,7 @@ def _verdict(row: Any, margin: float) -> str:
     """The outcome of a row in a few words; of one that is open, with the reason."""
     if row.outcome != OPEN:
         return WORDS[row.outcome]
-    if row.standing == NOT_RESOLVED and ON_PLATEAU in row.reason:
+    if row.standing == NOT_RESOLVED and row.on_plateau:
         return "open: on the plateau too long"
     return "open after correction" if _clear_of_the_band(row, margin) else "open: crosses the band"
 

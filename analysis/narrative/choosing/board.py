@@ -21,7 +21,7 @@ from analysis.core.formatting import capitalised, join_names, plural, signed, si
 from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.published.table_parts import spelled
-from analysis.figures.training.final_loss import ON_PLATEAU, OPEN, compared_losses, seeds_needed
+from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
 from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective, usual_baseline
 from analysis.figures.training.trainings import title as variant_title
@@ -304,7 +304,7 @@ def _why_open(trained: Trained, variant: str) -> str:
     """The part of a loss that the board's rules leave open, in few words; "lower" or "higher" where a side is told."""
     table, _ = compared_losses(trained)
     row = next(iter(frames.rows(table[table.variant == variant])))
-    if ON_PLATEAU in row.reason:
+    if row.on_plateau:
         return PLATEAU
     if not row.told_apart or row.low <= 0 <= row.high:
         return "open"

@@ -74,7 +74,7 @@ CREATE TABLE changes (
 );
 -- How two variants stand in final loss under version 2 of the rules; effect: variant less baseline, in nats.
 CREATE TABLE standings (
-    variant VARCHAR, baseline VARCHAR, word VARCHAR, reason VARCHAR, missing INTEGER, effect DOUBLE
+    variant VARCHAR, baseline VARCHAR, word VARCHAR, reason VARCHAR, on_plateau BOOLEAN, missing INTEGER, effect DOUBLE
 );
 -- What each statement rests on: a model, a seed of a variant, a printed figure. standing: holds, fails, open or stored.
 CREATE TABLE readings (
