@@ -29,6 +29,8 @@ CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 TRAINED_ON = "C35a"
 """The statement on the encoder that is trained on with such a cut. Its effect is the share that it does not recover."""
+LOST = "C10h"
+"""The statement on the same cut in a small encoder, beside losing as many random directions of words."""
 AT_RANDOM = "C35b"
 """The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (
@@ -61,7 +63,22 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
-        further=_trained_on(facts),
+        further="\n".join(filter(None, (_lost_dimensions(facts), _trained_on(facts)))),
+    )
+
+
+def _lost_dimensions(facts: Facts) -> str:
+    """The comparison of the cut in the small encoder with losing as many random directions of words; "" for none."""
+    fact = facts.get(LOST)
+    if fact is None or fact.verdict not in (SUPPORTED, CONTRADICTED):
+        return ""
+    pays = "for {} lost dimensions, not for keeping the two apart"
+    if fact.verdict == CONTRADICTED:
+        pays = "for more than {} lost dimensions"
+    costs = "no more" if fact.verdict == SUPPORTED else "more"
+    return (
+        f"The small encoder pays {pays.format(RANK)}: along the directions that its texts read, the cut costs it "
+        f"{costs} than losing {RANK} random directions of words ({LOST})."
     )
 
 
@@ -104,10 +121,7 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of as many directions to an encoder of width 128, of its table and of the positions that texts read.
-
-    C10h compares that with losing as many random directions.
-    """
+    """The cost of as many directions to an encoder of width 128, of its table and of the positions that texts read."""
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None:
         return ""
@@ -126,13 +140,6 @@ register(
         values={"claim": "C10", "statement": "C10d"},
         part="reason",
         tempered_by=(
-            Tempering(
-                "C10h",
-                SUPPORTED,
-                f"The small encoder pays for {RANK} lost dimensions, not for keeping the two apart: along the "
-                f"directions that its texts read, the cut costs it no more than losing {RANK} random directions of "
-                "words.",
-            ),
             Tempering("C10f", OPEN, "Whether the separation costs anything after fine-tuning on GLUE is not decided."),
             Tempering(
                 "C09c",
