@@ -123,7 +123,7 @@ CURVE_STYLE
   .answer .ways thead th:first-child, .answer .ways td.change:empty, .answer .ways th.change { display: none; }
   .answer .ways thead th[colspan] { grid-column: span 2; text-align: right; }
   .answer .ways tbody :is(th, .value, .steps) { grid-row: 1; }
-  .answer .ways .scale { display: none; }
+  .answer .ways .scale td:first-child { display: none; }
   .answer .ways:has(.none) :is(.track, td.change) { grid-column: 1 / -1; width: auto; padding: 0; }
   .answer .ways:has(.none) .track { margin: 0 6px; }
   .answer .ways td.change::before { content: "this change alone: "; color: var(--soft); }

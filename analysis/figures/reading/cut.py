@@ -162,7 +162,7 @@ def _draw(
         for name, level in references.items()
     )
     style = {"align": "left", "fontSize": marks.TEXT, "color": theme.ink, "lineBreak": "\n", "baseline": "top"}
-    words = [above.mark_text(dx=4, dy=-16, **style), below.mark_text(dx=10, dy=5, **style)]
+    words = [above.mark_text(dx=4, dy=-16, **style), below.mark_text(dx=2, dy=5, **style)]
     grey = random[random["rank"] == random["rank"].median()].nsmallest(1, "value").assign(text="random directions")
     label = alt.Chart(grey).mark_text(align="center", dy=16, fontSize=marks.TEXT, color=theme.ink)
     layers = [
@@ -177,7 +177,8 @@ def _draw(
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=330, title="Sentence similarity of the model after the cut",
         below=[
-            "line: along the positions' own directions; band: 95 % interval of what the cut costs",
+            "line: along the positions' own directions",
+            "band: 95 % interval of what the cut costs",
             f"the axis begins at {lowest:.2f}, not at 0",
         ],
     )  # fmt: skip

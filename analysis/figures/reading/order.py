@@ -169,12 +169,13 @@ def _lines(frame: pd.DataFrame, depth: int, theme: Theme) -> Chart:
     rows = frame.assign(written=written, hue=frame["mask"].map(hues))
     chosen = rows[rows.layers == depth].drop_duplicates("written")
     numbers = alt.Chart(chosen).encode(x=x, y=y, text="written:N")
-    # Names stand where no number does: that of the lower line right of it or left, that of the upper one below it.
+    # Names stand where no number does: that of the lower line right of it or left, the upper one's below its band.
     lower, upper = MASKS
     at = {lower: DEPTHS[-1] if depth < DEPTHS[3] else depth - 1, upper: DEPTHS[-1]}
     named = rows[rows.layers == rows["mask"].map(at)].assign(
-        name=lambda named: named["mask"].str.replace("only ", "only\n"), align="right", dx=0, dy=[-16.0, 18.0]
-    )
+        name=lambda named: named["mask"].str.replace("only ", "only\n"), align="right", dx=0, dy=[-16.0, 0.0],
+        change=lambda named: named.change.where(named["mask"] == lower, named.lower / 2),
+    )  # fmt: skip
     return marks.panel(
         marks.rule(theme, x=depth, dash=marks.DASH),
         *marks.line_plot(

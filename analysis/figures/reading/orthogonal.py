@@ -118,7 +118,7 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
     bars = alt.Chart(frame).mark_area(color=GREY, interpolate="step-after")
     bars = bars.encode(
-        x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1)),
+        x=marks.number(alt.X, "low", "cosine of the two vectors", domain=(-1, 1), values=(-1, -0.5, 0, 0.5, 1)),
         y=marks.number(alt.Y, "share", "share of pairs", domain=(0, top), form=".0%"),
         y2=alt.datum(0),
         tooltip=marks.tips(("low", "cosine from", ".2f"), ("high", "to", ".2f"), ("share", "share of pairs", ".2%")),
@@ -133,17 +133,19 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
         if len(rows)
     ]
     # Each name stands beside the flank of its outline, at half its height: the chosen one's left, the others' right.
+    # A wide one has no room at its left and stands right of its hill, and then that of the compared one at the left.
     inner = frame[frame.low.abs() < INNER]
     own = inner[inner.share >= inner.share.max() / 2].head(1)
     own = own.assign(
         name=f"random,\n{dimensions} dimensions:\n{percent(near(dimensions))}", hue=theme.ink, align="right", dx=-10
     )
-    own = own.assign(dy=-20.0) if own.low.iloc[0] > ROOM_LEFT else own.assign(low=BESIDE, align="left", dx=6, dy=-56.0)
+    narrow = own.low.iloc[0] > ROOM_LEFT
+    own = own.assign(dy=-20.0) if narrow else own.assign(low=BESIDE, align="left", dx=6, dy=-56.0)
     named = [
         pd.DataFrame({"low": [-TOLERANCE], "share": [top]}).assign(
             name=f"grey: cosine\nwithin ±{TOLERANCE:g}", hue=soft, align="right", dx=-6, dy=10
         ),
-        _flank(compared, f"random,\n{COMPARED} dimensions:\n{percent(near(COMPARED))}", soft),
+        _flank(compared, f"random,\n{COMPARED} dimensions:\n{percent(near(COMPARED))}", soft, right=narrow),
     ]
     if len(trained):
         share = percent(_near_in_model(trained))
@@ -157,7 +159,8 @@ def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, di
     )  # fmt: skip
 
 
-def _flank(rows: pd.DataFrame, name: str, hue: str, part: float = 0.5) -> pd.DataFrame:
-    """A name right of an outline, at a part of its height."""
-    at = rows[rows.share >= part * rows.share.max()].tail(1)
-    return at.assign(name=name, hue=hue, align="left", dx=14, dy=0)
+def _flank(rows: pd.DataFrame, name: str, hue: str, part: float = 0.5, *, right: bool = True) -> pd.DataFrame:
+    """A name beside an outline, at a part of its height."""
+    inside = rows[rows.share >= part * rows.share.max()]
+    at, align, dx = (inside.tail(1), "left", 14) if right else (inside.head(1), "right", -14)
+    return at.assign(name=name, hue=hue, align=align, dx=dx, dy=0)

@@ -23,7 +23,7 @@ EXTRA = (1, 2, 4, 8, 14, 16, 32, 64, 96, 128)
 MOST = EXTRA[-1]
 MEASURES = {"arithmetic": "arithmetic in the layers", "parameters": "parameters"}
 """Column of the frame -> its name in the picture."""
-ROOM_BELOW = 0.06
+ROOM_BELOW = 0.12
 """Growth below the lowest point, where a number stands."""
 ASIDE = 70
 """Units of the drawing to scale between the two matrices."""
@@ -142,19 +142,15 @@ def _matrix(extra: int, width: int, theme: Theme) -> Chart:
             {"x": 0, "y": width, "name": "added"},
             {"x": left, "y": wider, "name": f"concatenated: +{more}"},
             {"x": width / 2, "y": width / 2, "name": f"{width} × {width}"},
-            {"x": left + width / 2, "y": extra + width / 2, "name": f"{wider} × {wider}"},
+            {"x": left + width / 2, "y": extra + width / 2, "name": f"{wider} × {wider}\n{extra} for positions"},
         ]
     ).assign(inside=[False, False, True, True])
-    strip = alt.Chart(pd.DataFrame({"x": [left + wider], "y": [wider], "name": [f"positions: {extra}"]}))
     texts = alt.Chart(names).encode(x=x, y=y, text="name:N")
-    style = {"fontSize": marks.PANEL_TITLE, "color": theme.ink}
+    style = {"fontSize": marks.PANEL_TITLE, "color": theme.ink, "lineBreak": "\n"}
     return marks.panel(
         squares.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=marks.hues("part", {"shared": GREY, **hues})),
         texts.transform_filter("datum.inside").mark_text(**style),
         texts.transform_filter("!datum.inside").mark_text(align="left", dy=-8, **style),
-        strip.mark_text(align="right", dy=-8, fontSize=marks.PANEL_TITLE, color=hues["positions"]).encode(
-            x=x, y=y, text="name:N"
-        ),
         theme=theme,
         width=marks.WIDE,
         height=round(marks.WIDE * up / across),
