@@ -20,7 +20,11 @@ for column, (label, value, help_text) in zip(
     (
         ("Running", str(running), "Probes that run now: at most one of the embedded models, and one of a reader's."),
         ("Waiting", str(waiting), "Probes waiting for the device, first come, first served."),
-        ("Memory of this process", f"{used / 1000:,.1f} of {total / 1000:,.1f} GB", f"{free / 1000:,.1f} GB of the machine are free."),
+        (
+            "Memory of this process",
+            f"{used / 1000:,.1f} of {total / 1000:,.1f} GB",
+            f"{free / 1000:,.1f} GB of the machine are free.",
+        ),
         (
             "Results in memory",
             f"{megabytes:,.1f} of {most:,.0f} MB",
