@@ -205,12 +205,14 @@ def test_a_run_made_again_counts_once(three):
 
 def test_causal_and_masked_never_share_an_axis(whole):
     for name in NAMES:
-        if name not in ("training_costs", "training_parts"):
+        if name not in ("training_costs", "training_parts", "training_plateau"):
             for objective, causal in (("masked", False), ("causal", True)):
                 figure = made(name, objective=objective)
                 found = set(figure.frame().variant)
                 assert found, name
                 assert all(variant.startswith("causal_") == causal for variant in found), name
+    with pytest.raises(NoResults, match="A causal model can tell order without positions"):
+        made("training_plateau", objective="causal")
     assert "never share an axis" in made("training_curves", objective="causal").caption
     assert "causal" not in made("training_curves").caption.lower(), "none is drawn"
 
@@ -580,9 +582,11 @@ def test_what_claims_decide_without_a_margin_is_named_where_it_is_open(store):
 
 
 def test_a_recipe_whose_rules_count_evaluations_says_so(store):
-    """The frozen rules of cpu2 have a line of their own; those of the recipes of widths interpolate, too."""
-    assert "first evaluation below a line of their own, 5.69 nats" in made("training_plateau", preset="cpu2").caption
-    assert "on Claims" not in made("training_plateau", preset="width128").caption
+    """The frozen rules of cpu2 have a line of their own; those of the recipes of widths take another sample."""
+    cpu2, width128, other = (made("training_plateau", preset=name).caption for name in ("cpu2", "width128", "cpu"))
+    assert "a line of their own, 5.69 nats, most of them to the first evaluation below it" in cpu2
+    assert "0.1 nats below the final loss of No position on the larger sample" in width128
+    assert "on Claims" not in other
 
 
 def test_the_axis_of_settings_holds_every_difference_on_both_sides_of_zero(store):
