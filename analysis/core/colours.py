@@ -86,7 +86,7 @@ SEQUENTIAL = {
 """Colours of a scale from the ground, at zero, to the strongest; by whether the ground is dark."""
 
 
-STRONG = {False: 0.745, True: 0.545}
+STRONG = {False: 0.72, True: 0.545}
 """The fraction of a colour scale beyond which a cell's digits change their colour, by whether the ground is dark."""
 DIGITS = {False: ("#000000", "#ffffff"), True: ("#ffffff", "#000000")}
 """The colours of digits on pale cells and on strong ones, by whether the ground is dark: as far apart as can be."""

@@ -43,6 +43,8 @@ SIDE_OF_A_MAP = {2: 420, 3: 290}
 """Pixels of a map's side, by how many stand in a row."""
 HEIGHT_OF_A_MAP = {2: 460, 3: 430}
 """Pixels of a map with its names and its legend, by how many stand in a row."""
+PIXELS_OF_A_LETTER = 8
+"""Pixels that a letter of a map's heading takes at most."""
 MOST_OF_NAMES = 120
 """The most pixels of the names of rows and columns."""
 MOST_OF_A_MAP = 0.5
@@ -326,6 +328,15 @@ def compare_cell(params: CompareParameters, pair: Pair) -> Figure:
     )
 
 
+def _texts(pair: Pair, letters: int) -> tuple[str, str]:
+    """The text of each side, shortened to so many letters; empty where both sides have the same."""
+    texts = [" | ".join(filter(None, (one.provenance.text, one.provenance.text_pair))) for one in pair]
+    if texts[0] == texts[1]:
+        return "", ""
+    left, right = (f"“{text if len(text) <= letters else text[: letters - 1].rstrip() + '…'}”" for text in texts)
+    return left, right
+
+
 def _methods(pair: Pair) -> list[str]:
     """The method of each side, where a reader chose it; else its layer alone decides that, and it is not said."""
     chosen = "mean" in {one.method for one in pair}
@@ -443,9 +454,14 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         limits |= dict.fromkeys(SIDES, limits[stronger])
     scales += "".join(_nearly_empty(side, *maps[side]) for side in SIDES)
     models = [readable(one.provenance.model) for one in pair]
+    places = [
+        f"{'' if len(set(models)) == 1 else f'{model}, '}layer {one.layer}, head {head}{method}"
+        for one, head, model, method in zip(pair, heads, models, _methods(pair), strict=True)
+    ]
+    letters = SIDE_OF_A_MAP[len(shown)] // PIXELS_OF_A_LETTER
+    said = _texts(pair, letters)
     titles = {"difference": "right minus left"} | {
-        side: f"{side}: {'' if len(set(models)) == 1 else f'{model}, '}layer {one.layer}, head {head}{method}"
-        for side, one, head, model, method in zip(SIDES, pair, heads, models, _methods(pair), strict=True)
+        side: text or f"{side}: {place}" for side, text, place in zip(SIDES, said, places, strict=True)
     }
     follows = params.head2 == text_probe.FOLLOWING["head2"]
     rule = "Each side shows its head whose scores vary most by the term. " if params.head == -1 and follows else ""
@@ -453,7 +469,10 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         side: sized(float(one.shares()[term][head]), "share")
         for side, one, head in zip(SIDES, pair, heads, strict=True)
     }
-    below = {side: f"{share} of what varies" for side, share in shares.items()}
+    below = {
+        side: f"{f'{place}; ' if text else ''}{shares[side]} of what varies"
+        for side, text, place in zip(SIDES, said, places, strict=True)
+    }
     below["difference"] = "a scale of its own"
     if "difference" in limits and (factor := round(limits[stronger] / limits["difference"])) > 1:
         below["difference"] += f", colours {factor} times as strong"

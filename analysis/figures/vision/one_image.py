@@ -314,7 +314,7 @@ def _maps(
 ) -> list[Chart]:
     """The image, the total, and the terms, the largest first, on one scale from -limit to limit.
 
-    The other terms have a scale of their own where they are too faint. The last map of each scale has its key.
+    The other terms have a scale of their own where they are too faint. The last map has the key.
 
     maps: name -> scores of every patch as a key, (row, column). pair: the tokens of the query and of the key, which are
     outlined where they are patches.
@@ -327,10 +327,13 @@ def _maps(
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
     own = _faint(maps, largest, limit)
 
-    def key_of(end: float, title: str | list[str]) -> alt.Legend:
-        bar = marks.colour_bar(title, length=120, form=".2~g")
-        bar["values"] = [-end, 0, end]
-        return bar
+    bar = marks.colour_bar("score, one scale for all maps", length=120, form=".2~g")
+    bar["values"] = [-limit, 0, limit]
+    if own is not None:
+        # The last map has the other scale, of the same colours: the numbers are those of the first one.
+        bar["title"] = ["score; in the other terms,", f"colours {times_as_strong(limit, own)}"]
+        bar["values"] = [-own, 0, own]
+        bar["labelExpr"] = f"format(datum.value * {limit / own}, '.2~g')"
 
     # For patches as square as they are.
     width, height = round(SIDE * min(1, columns / rows)), round(SIDE * min(1, rows / columns))
@@ -348,15 +351,10 @@ def _maps(
         panel(outlined(*_image(decomposition.pixels, grid)), ("the image", f"query pink, key {ink}")),
         panel(outlined(_cells(maps["total"], grid, theme.around_zero(limit), None)), ("total", undrawn)),
     ]
-    others = [name for name in titles if name != largest]
-    groups = [([largest, *others], limit, "score, one scale for all maps")]
-    if own is not None:
-        fainter = ["score of the other terms:", f"{times_as_strong(limit, own)} as above"]
-        groups = [([largest], limit, "score"), (others, own, fainter)]
-    for names, end, title in groups:
-        for name in names:
-            last = name == names[-1]
-            legend = key_of(end, title) if last else None
-            cells = outlined(_cells(maps[name], grid, theme.around_zero(end), legend))
-            panels.append(panel(cells, titles[name], LEGEND * last))
+    names = [largest, *(name for name in titles if name != largest)]
+    for name in names:
+        end = limit if own is None or name == largest else own
+        legend = bar if name == names[-1] else None
+        cells = outlined(_cells(maps[name], grid, theme.around_zero(end), legend))
+        panels.append(panel(cells, titles[name], 0 if legend is None else LEGEND))
     return panels
