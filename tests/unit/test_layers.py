@@ -104,8 +104,10 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
         largest = SOURCES[int(run.carried[-1].argmax())]
         assert {name for name, said in parts.items() if said in states} == {largest, "position"}
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
-        for said_of, layers in (("more", above), ("as much", level)):
-            named = re.search(rf"together are .*?{said_of} at (layers? \d+(?:(?:, | and | to )\d+)*)", sizes)
+        for said_of, layers in (("above", above), ("beside", level)):
+            named = re.search(
+                rf"grey line, .*?{said_of} (?:it|the largest) at (layers? \d+(?:(?:, | and | to )\d+)*)", sizes
+            )
             assert (_layers(named[1], len(leads)) if named else set()) == (layers if measure == "share" else set())
 
 

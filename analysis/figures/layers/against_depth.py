@@ -59,7 +59,8 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         )
     last = carried[carried.layer == carried.layer.max()].set_index("series").value
     text = ", ".join(f"{source} {value:.2f}" for source, value in last.items())
-    finding, sizes = _over_depth(frame, main, run.measure)
+    of_rest = _of_rest([run.terms[index] for index in others])
+    finding, sizes = _over_depth(frame, main, run.measure, of_rest)
     return Figure(
         title="Against depth",
         finding=finding,
@@ -78,7 +79,7 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
                 MEASURES[run.measure],
                 theme,
                 title="What the scores depend on, mean over heads",
-                below="grey: terms in which one side is segment or bias" if rest else "",
+                below=f"grey: terms with {of_rest}" if rest else "",
                 share=run.measure == "share",
             ),
             _draw(
@@ -109,11 +110,17 @@ def _last_states(parts: pd.Series) -> str:
     return f"after the last layer: {listed}"
 
 
-def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tuple[str, str]:
+def _of_rest(terms: Sequence[str]) -> str:
+    """The sources of these terms that are neither word nor position: `segment or bias`."""
+    named = {source for term in terms for source in term.split("_to_")}
+    return " or ".join(source for source in SOURCES if source in named and source not in ("word", "position"))
+
+
+def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, of_rest: str) -> tuple[str, str]:
     """The finding: the term that is the largest of those given at most layers; and a sentence on every layer.
 
     That names the largest term at each layer with its size, and where the others together are as large. frame: layer,
-    series and value, of the terms and, where they add up, of all others together.
+    series and value, of the terms and, where they add up, of all others together. of_rest: the sources of the others.
     """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
@@ -136,9 +143,11 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str) -> tupl
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > MORE * sizes]
     level = lead.index[(MORE * together > sizes) & (together <= MORE * sizes)]
-    said = [f"{verb} at {_layers(layers)}" for verb, layers in (("more", above), ("as much", level)) if len(layers)]
+    it = "it" if len(parts) == 1 else "the largest"
+    places = (("above", above), ("beside", level))
+    said = [f"{place} {it} at {_layers(layers)}" for place, layers in places if len(layers)]
     if said:
-        text += f"; all others together are {join_names(said)}"
+        text += f". The grey line, all terms with {of_rest}, lies {join_names(said)}"
     return finding, f"{text}."
 
 

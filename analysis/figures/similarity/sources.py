@@ -77,8 +77,8 @@ def _why(result: Similarity, positional: float) -> str:
         return ""
     adds, rest = ("raise", "higher") if positional > 0 else ("lower", "lower")
     return (
-        f"The two bars with a position {adds} the cosine, but the model run without positions has a {rest} one: its "
-        "attention is another then, and so is every bar. "
+        "Run without positions, the model also attends differently, and every bar changes. That is why its cosine is "
+        f"{rest}, although the two bars with a position {adds} the cosine. "
     )
 
 

@@ -82,8 +82,8 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         finding=_finding(above, count, most),
         frame=lambda: frame,
         caption=(
-            f"{_over_texts(run, count)}A small curve a head: the mean score that position gives at each distance; the "
-            "stronger the ground, the larger the share of position in what varies, and a dot stands for a share below "
+            f"{_over_texts(run, count, above)}A small curve a head: the mean score that position gives at each "
+            "distance; the stronger the ground, the larger the share of position in what varies, and a dot stands for a share below "
             f"{percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
             f"mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its "
             f"own. Most in {most}. {readable(run.provenance.model)}, "
@@ -119,10 +119,10 @@ def _named(places: list[tuple[int, int]]) -> str:
     return named if len(places) <= MOST_NAMED else f"{named}, and {plural(len(places) - MOST_NAMED, 'other head')}"
 
 
-def _over_texts(run: Curves, count: int) -> str:
+def _over_texts(run: Curves, count: int, here: list[tuple[int, int]]) -> str:
     """A sentence on the same heads over our own texts, followed by a space; empty where they were not measured.
 
-    count: of all heads.
+    count: of all heads. here: those of this text.
     """
     rows = over_texts(run.provenance.model, run.provenance.revision)
     shares = rows[rows.term.isin(run.terms)].groupby(["layer", "head"]).share.sum()
@@ -130,9 +130,10 @@ def _over_texts(run: Curves, count: int) -> str:
         return ""
     above = [(int(layer), int(head)) for layer, head in shares[shares > HALF].sort_values(ascending=False).index]
     which = f": {_named(above)}" if above else ""
+    other = "" if set(above) == set(here) else f"; one text, here of {run.tokens} tokens, can have other heads"
     return (
-        f"Over {rows.texts.max()} texts, position alone makes up more than half in {len(above) or 'none'} of {count} "
-        f"heads{which}. "
+        f"Over {rows.texts.max()} texts together, position alone makes up more than half in "
+        f"{len(above) or 'none'} of {count} heads{which}{other}. "
     )
 
 

@@ -18,7 +18,7 @@ from analysis.figures.terms.maps import (
     shown_head,
 )
 from analysis.figures.terms.measures import term_label
-from analysis.figures.terms.term_marks import line_names, series_hues
+from analysis.figures.terms.term_marks import line_names, series_hue, series_hues
 from analysis.measurements.terms.result import Decomposition
 
 TOTAL = term_label("total")
@@ -104,5 +104,27 @@ def _draw(frame: pd.DataFrame, theme: Theme) -> Chart:
             part, x=x, y=y, theme=theme, color=color, dots=of_dots, width=width, tooltip=tooltip
         )
     ]
-    named = line_names(rows.rename(columns={"mean": "value", "distance": "layer"}), names, y, theme, height=HEIGHT)
-    return marks.panel(marks.rule(theme, y=0), *lines, *named, theme=theme, width=marks.WIDE, height=HEIGHT)
+    others = [name for name in names if name not in (most, TOTAL)]
+    ends = rows[rows.series.isin(others)].rename(columns={"mean": "value", "distance": "layer"})
+    named = line_names(ends, others, y, theme, height=HEIGHT) if others else []
+    layers = marks.rule(theme, y=0), *lines, *named, *_names_at_peaks(rows, str(most), x, y, theme)
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
+
+
+def _names_at_peaks(rows: pd.DataFrame, most: str, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
+    """The names of the total and of the term that varies most, each at the height of its highest value.
+
+    That of the total stands left of its line and the other one right of it, where the plot leaves room for it.
+    """
+    texts = []
+    for name, left in {most: False, TOTAL: True}.items():
+        own = rows[rows.series == name]
+        peak = own.loc[[own["mean"].idxmax()]]
+        edge = peak.distance.iloc[0] == (own.distance.min() if left else own.distance.max())
+        right = left == bool(edge)
+        mark = alt.Chart(peak).mark_text(
+            align="left" if right else "right", dx=8 if right else -8, dy=-12 if edge else -4, fontSize=marks.TEXT,
+            fontWeight="bold", color=series_hue(name, theme),
+        )  # fmt: skip
+        texts.append(mark.encode(x=x, y=y, text="series:N"))
+    return texts

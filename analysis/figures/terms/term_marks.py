@@ -80,7 +80,9 @@ def line_names(
 
 def series_hues(names: Sequence[str], theme: Theme) -> alt.Color:
     """The colours of terms and sources, without a legend."""
-    return marks.hues(
-        "series",
-        {name: theme.ink if name == "total" else theme.colour(COLOURS.get(name, of_term("bias"))) for name in names},
-    )
+    return marks.hues("series", {name: series_hue(name, theme) for name in names})
+
+
+def series_hue(name: str, theme: Theme) -> str:
+    """The colour of a term or a source, by its name."""
+    return theme.ink if name == "total" else theme.colour(COLOURS.get(name, of_term("bias")))

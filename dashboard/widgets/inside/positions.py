@@ -113,7 +113,7 @@ def _every_head(pickers: Pickers, curves: Curves) -> None:
     pickers.fixed("head", [-1, *range(heads)])
     values = pickers.done()
     show.copy_link(PAGE, values, without=("text", "pair"))
-    small, large = st.columns([5, 4], gap="large")
+    small, large = st.columns([6, 5], gap="large")
     with small:
         setter = pickers.cell_setter("layer", "head")
 
