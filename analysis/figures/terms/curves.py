@@ -83,8 +83,8 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{_over_texts(run, count, above)}A small curve a head: the mean score that position gives at each "
-            "distance; the stronger the ground, the larger the share of position in what varies, and a dot stands for a share below "
-            f"{percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
+            "distance; the stronger the ground, the larger the share of position in what varies, and a dot stands for a share "
+            f"below {percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
             f"mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its "
             f"own. Most in {most}. {readable(run.provenance.model)}, "
             f"{layers} layers of {heads} heads, one "
