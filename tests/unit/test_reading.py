@@ -301,6 +301,9 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert "equally normalised (no gain)." in told_step.says(VIEWS["read"].defaults())
 
 
+NO_WORD = told.JudgedChange(0, "", 0)
+
+
 def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
     """Each in its own words, in short lines beside the plot, indented under the row that it changes, in their order."""
     assert [name for name, change in told.COMPARED.items() if not change.words] == ["bert_a"]
@@ -310,7 +313,7 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
     frame = figure.frame()
     assert [row["variant"] for row in written] == frame.variant.tolist()
     assert len({row["label"] for row in written}) == len(written), "each has a row of its own"
-    again = told.with_new_seeds()
+    again, facts = told.with_new_seeds(), {one.id: one for one in stored.statements()}
     assert {"first_layer_attention", "every_layer_attention"} <= again.keys()
     for row, variant in zip(written, frame.variant, strict=True):
         lines = row["label"].strip("\n").split("\n")
@@ -326,6 +329,8 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
             assert f"{abs(size):.2f}" in row["written"], "the number of the one change, as it is judged"
             assert row["changed"] - row["start"] == pytest.approx(size), "the bar is as long as the number says"
             assert ("16 new" in row["written"]) == (variant in again)
+            word = (told.judged_change(variant, facts) or NO_WORD).standing
+            assert row["written"].split("\n")[1:2] == [word] * bool(word), "the word of the rules, as on Home"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])

@@ -15,6 +15,7 @@ from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.contrasts import PARENTS, standing, turned
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.row_marks import way_hues, ways
@@ -403,6 +404,30 @@ def with_new_seeds() -> dict[str, Again]:
     return found
 
 
+class JudgedChange(NamedTuple):
+    """A variant's last change alone, by a statement: its difference in nats, the rules' word, and the seeds."""
+
+    difference: float
+    standing: str
+    seeds: int
+
+
+def judged_change(variant: str, facts: Mapping[str, stored.Judgement]) -> JudgedChange | None:
+    """A variant's last change by the newest statement about it; None without one. facts: statements by their ids."""
+    before, last = changed_from(variant), None
+    for name, (contest, _) in encoder_contests().items():
+        fact, sides = facts.get(name), (contest.variant, contest.baseline)
+        if fact is None or fact.kind != "final_loss" or fact.parent not in PARENTS or {variant, before} != {*sides}:
+            continue
+        if fact.effect is None or fact.low is None or fact.high is None or fact.line is None:
+            continue
+        word = standing(fact.verdict, fact.low, fact.high, fact.line)
+        forward = sides == (variant, before)
+        effect = fact.effect if forward else -fact.effect
+        last = JudgedChange(effect, word if forward else turned(word), fact.seeds or 0)
+    return last
+
+
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
     """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
 
@@ -424,14 +449,17 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None)
     again = {} if variant else with_new_seeds()
     again = {name: one for name, one in again.items() if name in set(frame.variant)}
-    new = ["new: with new seeds, so a bar may miss its dot"] if again else []
     if not variant:
+        facts = {one.id: one for parent in PARENTS for one in stored.parts(parent)}
+        changes = {name: judged_change(name, facts) for name in rows.variant}
         rows["change"] = [
             again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
         ]
         rows["changed"] = rows.start + rows.change
         rows["written"] = [
-            signed_or_zero(row.change) + (f"\n{again[row.variant].seeds} new" if row.variant in again else "")
+            signed_or_zero(row.change)
+            + (f"\n{changed.standing}" if (changed := changes[row.variant]) else "")
+            + (f"\n{again[row.variant].seeds} new" if row.variant in again else "")
             for row in frames.rows(rows)
         ]
         rows.loc[rows.variant == next(iter(COMPARED)), "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}"
@@ -468,8 +496,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
-            *([] if variant else ["bar and number: what one change does", *new]),
-            "dot and thin line: all changes together, 95 % interval" if not variant else "thin line: 95 % interval",
+            "thin line: 95 % interval" if variant else "bar: one change; dot: all together, with 95 % interval",
             f"grey: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

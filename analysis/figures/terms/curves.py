@@ -83,10 +83,10 @@ def probe_curves(params: CurvesParameters, run: Curves) -> Figure:
         frame=lambda: frame,
         caption=(
             f"{_over_texts(run, count, above)}A small curve a head: the mean score that position gives at each "
-            "distance; the stronger the ground, the larger the share of position in what varies, and a dot stands for a share "
-            f"below {percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's row less its "
-            f"mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a scale of its "
-            f"own. Most in {most}. {readable(run.provenance.model)}, "
+            "distance; the stronger the ground, the larger the share of position in what varies, and a dot stands for "
+            f"a share below {percent(FAINT)}. Mean of {sums} over the pairs of tokens at each distance, each query's "
+            f"row less its mean, from {run.distances.max()} before to {run.distances.max()} after; every curve has a "
+            f"scale of its own. Most in {most}. {readable(run.provenance.model)}, "
             f"{layers} layers of {heads} heads, one "
             f"text of {run.tokens} tokens. Layer 0 is exact; deeper, patterns and norms{gates} are held at the values "
             f"they have in the model. The terms add up to the model's own scores to {run.errors[:, 0].max():.1e} "

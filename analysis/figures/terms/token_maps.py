@@ -78,9 +78,9 @@ def small_maps(
     then needs its own legend. names: what stands above each map, in lines. below: lines under their common title.
     """
     side, own = len(tokens), own_limit(maps.values(), limit)
-    key = "score, one scale for all maps"
+    title, key = "The other terms", "score, one scale for all maps"
     if own is not None:
-        key = f"score in the small maps: colours are {times_as_strong(limit, own)}"
+        title, key = f"{title}: colours are {times_as_strong(limit, own)}", "score in the small maps"
         limit = own
     step = side + max(1.0, 0.12 * side)
     i, j = (grid.ravel() for grid in np.indices((side, side)))
@@ -119,7 +119,7 @@ def small_maps(
         theme=theme,
         width=MAP_SIDE,
         height=SMALL_HEIGHT,
-        title="The other terms",
+        title=title,
         below=below,
     )
 

@@ -10,9 +10,8 @@ from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
-from analysis.figures.experiments.contrasts import PARENTS, standing, turned
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, changed_from, depth
+from analysis.figures.reading.told import COMPARED, changed_from, depth, judged_change
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
@@ -26,7 +25,7 @@ from analysis.narrative.front_page import (
     WayOfTelling,
 )
 from analysis.narrative.reading.length import minutes
-from analysis.rules import encoder_contests, training_rules
+from analysis.rules import training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -98,25 +97,13 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
 
 def _last_change(variant: str, row: VariantRow) -> LastChange | None:
     """A variant's last change alone: by the newest statement about it, else by its board where it changes adding."""
-    before, facts, last = changed_from(variant), _facts(), None
-    for name, (contest, _) in encoder_contests().items():
-        fact = facts.get(name)
-        sides = (contest.variant, contest.baseline)
-        if fact is None or fact.kind != "final_loss" or fact.parent not in PARENTS or {variant, before} != {*sides}:
-            continue
-        if fact.effect is None or fact.low is None or fact.high is None or fact.line is None:
-            continue
-        word = standing(fact.verdict, fact.low, fact.high, fact.line)
-        forward = sides == (variant, before)
-        last = LastChange(
-            difference=fact.effect if forward else -fact.effect,
-            standing=word if forward else turned(word),
-            seeds=fact.seeds or 0,
-        )
-    if last is None and before == "bert_a" and row.gap is not None:
+    judged = judged_change(variant, _facts())
+    if judged is not None:
+        return LastChange(**judged._asdict())
+    if changed_from(variant) == "bert_a" and row.gap is not None:
         decided = row.outcome if row.outcome in ("lower", "higher", "same") else OPEN
         return LastChange(difference=row.gap.value, standing=decided, seeds=row.gap.seeds)
-    return last
+    return None
 
 
 def separated() -> Separated | None:
