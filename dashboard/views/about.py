@@ -10,6 +10,7 @@ from analysis.sql import contents
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
 from dashboard.widgets import show
 from dashboard.widgets.anchor_fold import anchor_fold, open_by_anchor
+from dashboard.widgets.run_facts import in_words
 
 # A formula fits in its line; without this, a fraction makes Streamlit give it a scroll bar.
 FORMULAS = "<style>.katex-display { overflow: visible !important; }</style>"
@@ -70,7 +71,7 @@ st.header("What the store holds", anchor="store")
 st.markdown("Every stored number belongs to a run, with its settings, device, code and versions, or to a citation.")
 st.page_link("views/runs.py", label="All runs and their settings", icon=":material/list_alt:")
 meta = contents.meta()
-st.text(f"Store schema {meta.schema_version}, built {meta.built}. {meta.versions}")
+st.text(f"Store schema {meta.schema_version}, built {in_words(meta.built)}. {meta.versions}")
 with st.expander("Tables and their rows"):
     st.dataframe(contents.tables(), hide_index=True)
 problems = contents.problems()

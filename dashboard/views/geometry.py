@@ -110,7 +110,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
             words = sorted(stored_cases(model, "nearest_word").word)
         except NoResults:
             words = []
-        pickers.choice("word", "Word", ["", *words], lambda word: word or "the nearest to another", width=260)
+        pickers.choice("word", "Word", ["", *words], lambda word: word or "the one with the smallest margin", width=260)
 wide, narrow = st.columns([5, 2], gap="large")
 with narrow:
     draw_meaning(card, part, model)

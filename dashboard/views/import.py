@@ -160,7 +160,7 @@ if not uploads():
     st.stop()
 folder = st.segmented_control("Upload", ["Files", "A folder"], default="Files", required=True) == "A folder"
 uploaded = st.file_uploader(
-    f"At most {MAX_MIB} MiB together",
+    f"At most {MAX_MIB} MB together",
     type=None if folder else ["csv", "jsonl", "parquet", "json", "db"],
     accept_multiple_files="directory" if folder else True,
     max_upload_size=MAX_MIB,
@@ -169,7 +169,7 @@ uploaded = st.file_uploader(
 defaults = values_for_all_rows()
 if uploaded:
     if sum(item.size for item in uploaded) > MAX_MIB << 20 or len(uploaded) > MAX_FILES:
-        st.error(f"These are more than {MAX_MIB} MiB or {MAX_FILES:,} files; send them in parts.")
+        st.error(f"These are more than {MAX_MIB} MB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
     with show.reporting_problems():
         planner = plan_in_child if settings.hosted() else plan

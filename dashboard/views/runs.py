@@ -140,6 +140,7 @@ with one:
 if strip:
     with chart:
         show.show(strip, PAGE, values, on_cell=lambda run: pickers.set("run", run), cell=("run_id",))
+facts(by_id[run_id])
+if strip:
     with st.expander(f"All {len(matching):,} runs in a table", icon=":material/table_rows:", key="runs.table_fold"):
         draw_table()
-facts(by_id[run_id])

@@ -6,6 +6,7 @@ from analysis.core.formatting import plural
 from analysis.sql import contents
 from dashboard.session import live, server_status
 from dashboard.widgets import show
+from dashboard.widgets.run_facts import in_words
 
 show.header(
     "status", "What this server runs on, what it holds in memory, and its limits. No reader's text is shown here."
@@ -50,7 +51,8 @@ st.text(f"{server_status.versions()}\nDevice: {server_status.device()}")
 st.header("Store", anchor=False)
 meta = contents.meta()
 st.text(
-    f"Schema {meta.schema_version}, built {meta.built} by code {meta.git_sha}\nFingerprint {meta.fingerprint}\n"
+    f"Schema {meta.schema_version}, built {in_words(meta.built)} by code {meta.git_sha}\n"
+    f"Fingerprint {meta.fingerprint}\n"
     f"Results files that could not be read: {len(contents.problems())}"
 )
 

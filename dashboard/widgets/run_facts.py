@@ -1,5 +1,6 @@
 """One run in full: where it comes from, and every setting."""
 
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -22,6 +23,12 @@ def label(run: Any) -> str:
 def made(created: str) -> str:
     """The minute at which a run was made, in universal time: 2026-11-26 03:24."""
     return created[:16].replace("T", " ")
+
+
+def in_words(created: str) -> str:
+    """The same for a sentence: `29 November 2026, 02:30 UTC`."""
+    moment = datetime.fromisoformat(created)
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
 def facts(run: Any) -> None:

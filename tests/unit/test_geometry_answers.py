@@ -295,13 +295,13 @@ def test_the_axis_of_cosines_holds_nearly_all_pairs(store: Path, dim: int) -> No
 
 def test_headings_say_what_their_cards_do_not(store: Path) -> None:
     model = "all-MiniLM-L6-v2"
-    centred = value(
-        "SELECT value FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' AND subject = "
-        "'word_position_centred' ORDER BY along DESC LIMIT 1",
-        model,
-    )
+    own, width = read.query(
+        "SELECT value, along FROM newest_geometry WHERE model = ? AND measure = 'abs_cosine' AND subject = "
+        "'word_position' ORDER BY along DESC LIMIT 1",
+        [model],
+    ).iloc[0]
     heading = FIGURES["geometry_cosines"].of({"model": model, "dim": 0}).finding
-    assert f"{centred:.3f} with the means subtracted" in heading
+    assert f"{own:.3f}, random {mean_abs_cosine(width):.3f}" in heading, "both numbers that it compares"
     last = re.search(r"after the last layer (\d+ % and \d+ %)", QUESTIONS["states"].of(model).numbers)
     assert last is not None
     assert FIGURES["geometry_states"].of({"model": model}).finding.endswith(f"after the last layer, in {last[1]}")

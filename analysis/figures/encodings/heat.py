@@ -134,13 +134,13 @@ def shown_columns(entry: SizedEncoding) -> tuple[slice | np.ndarray, str]:
     varies slowly.
     """
     if "in no order" in entry.encoding.columns:
-        return from_the_fastest(entry.table()), f"{entry.column}s, sorted from the fastest to the slowest"
+        return from_the_fastest(entry.table()), f"{entry.column}s, from the fastest to the slowest"
     if "in turn" in entry.encoding.columns:
-        return slice(0, None, 2), "dimension, in its own order; sines alone are drawn"
+        return slice(0, None, 2), "dimensions (sines alone), from the fastest to the slowest"
     if "then their cosines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "dimension, in its own order; sines alone are drawn"
+        return slice(0, entry.dim // 2), "dimensions (sines alone), from the fastest to the slowest"
     if "then their sines" in entry.encoding.columns:
-        return slice(0, entry.dim // 2), "dimension, in its own order; cosines alone are drawn"
+        return slice(0, entry.dim // 2), "dimensions (cosines alone), in their own order"
     return slice(None), entry.column
 
 

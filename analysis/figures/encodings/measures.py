@@ -391,7 +391,9 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     rows = _shown_rows(table, list(DRAWN))
     rows = rows[~rows.untrained | rows.encoding.isin(selected)]
     names = rows.drop_duplicates("encoding")
-    labels, y, titles, height = marks.grouped_rows(names.title.tolist(), names.group.tolist(), theme, LABEL, marks.ROW)
+    # The title of the only group would tell nothing apart.
+    groups = names.group.tolist() if names.group.nunique() > 1 else [""] * len(names)
+    labels, y, titles, height = marks.grouped_rows(names.title.tolist(), groups, theme, LABEL, marks.ROW)
     start = {name: column * PITCH for column, name in enumerate(DRAWN)}
     rows = rows.assign(
         label=rows.encoding.map(dict(zip(names.encoding, labels, strict=True))),

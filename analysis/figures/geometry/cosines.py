@@ -106,10 +106,10 @@ def _angle(model: str, dim: int, means: dict[str, float]) -> str:
         return ""
     own, random = means["word_position"], expected_abs_cosine(dim)
     nearer = "nearer to" if own < random else "farther from"
-    stand = f"Words and positions stand {nearer} right angles than random vectors of {dim} dimensions"
-    if CENTRED in means:
-        return f"{stand}: mean absolute cosine {own:.3f}, and {means[CENTRED]:.3f} with the means subtracted"
-    return f"{stand}: mean absolute cosine {own:.3f}, random {random:.3f}"
+    return (
+        f"Words and positions stand {nearer} right angles than random vectors: mean absolute cosine {own:.3f}, random "
+        f"{random:.3f}"
+    )
 
 
 def tilt(rows: pd.DataFrame) -> str:

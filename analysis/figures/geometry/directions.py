@@ -214,8 +214,8 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
              "name": others},
             {"along": found.width * low, "value": low, "hue": soft, "align": "right", "dx": -10, "dy": -6,
              "name": "random"},
-            {"along": found.width, "value": 0.07, "hue": blue, "align": "right", "dx": 0, "dy": 0,
-             "name": f"measured\nup to {words.along.max():.0f}"},
+            {"along": words.along.max(), "value": words.value.iloc[int(words.along.argmax())], "hue": blue,
+             "align": "left", "dx": 8, "dy": 0, "name": f"measured\nup to {words.along.max():.0f}"},
         ]
     )  # fmt: skip
     at_rank = named.head(2).assign(along=[found.rank, found.measured])

@@ -118,7 +118,7 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     half = pd.DataFrame(
         [{"rank": (count + 1) // 2, "margin": middle, "dx": 10 if right else -10, "dy": 14 if right else -30,
           "align": "left" if right else "right", "hue": soft,
-          "name": f"half keep a distance\nof {fixed(middle)} or more" if middle > 0 else ""}]
+          "name": f"half keep a margin\nof {fixed(middle)} or more" if middle > 0 else ""}]
     )  # fmt: skip
     left = float(picked["rank"].iloc[0]) < BESIDE * count
     chosen = pd.DataFrame(

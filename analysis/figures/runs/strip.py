@@ -88,10 +88,15 @@ def _finding(preset: str, seeds: float, means: pd.Series, limit: float) -> str:
     if not seeds > 0 or not variants > 0:
         return ""
     counted = plural(len(means), "variant")
-    counted = counted if len(near) == len(means) else f"{len(near)} of {counted}"
+    beyond = [f"{title}, {fixed(float(mean), 1)}" for title, mean in means[means > limit].sort_values().items()]
+    outside = ""
+    if beyond:
+        counted = f"{len(near)} of {counted}"
+        lie = "lies outside" if len(beyond) == 1 else "lie outside"
+        outside = f" ({beyond[0]}, {lie})" if len(beyond) == 1 else f" ({len(beyond)} {lie})"
     return (
-        f"With preset {preset}, the mean losses of {counted} span {fixed(variants)} nats; seeds of one variant differ "
-        f"by {fixed(seeds)} in the median"
+        f"With preset {preset}, the mean losses of {counted} span {fixed(variants)} nats{outside}; seeds of one "
+        f"variant differ by {fixed(seeds)} in the median"
     )
 
 

@@ -79,7 +79,7 @@ register(
                 controls=(
                     Control(
                         field="verdict",
-                        label="Show the statements that are",
+                        label="Verdict",
                         options=lambda: [ALL, *WORDS],
                         slides=False,
                     ),
