@@ -337,7 +337,7 @@ def _bars(frame: pd.DataFrame, theme: Theme) -> Chart:
         xOffset=offset,
         tooltip=marks.tips("output", ("concatenated", concatenated, ".3f"), ("sum", "sum of the two parts", ".3f")),
     )
-    below = ["blue: left columns × word; orange: right", f"columns × position; dot: {concatenated}"]
+    below = ["blue: word part; orange: position part", "dot: both at once, concatenated"]
     return marks.panel(
         marks.rule(theme, y=0),
         bars,

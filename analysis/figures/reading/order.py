@@ -64,7 +64,7 @@ def changes(depth: int) -> Float[ndarray, "mask seed token"]:
 
 def _finding(last_word: Mapping[str, float]) -> str:
     """A sentence on the change in the last word's output under each mask."""
-    start = f"Shuffle the other words: the output of “{WORDS[-1]}”"
+    start = f"The other words shuffled, “{WORDS[-1]}”"
     if all(change < ROUNDING for change in last_word.values()):
         return f"{start} stays the same, whichever words it sees"
     parts = (

@@ -6,7 +6,7 @@ const AXIS = 34; // pixels of an axis above its cells
 const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
 const NARROW = 860; // the width up to which a board is narrow
 const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
-const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3], room: 90 }; // for words below a value
+const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3], room: 74 }; // for words below a value
 const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
 
