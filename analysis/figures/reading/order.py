@@ -67,11 +67,8 @@ def _finding(last_word: Mapping[str, float]) -> str:
     start = f"The other words shuffled, “{WORDS[-1]}”"
     if all(change < ROUNDING for change in last_word.values()):
         return f"{start} stays the same, whichever words it sees"
-    parts = (
-        f"stays the same where {mask}" if change < ROUNDING else f"moves by {change:.2g} of its length where {mask}"
-        for mask, change in last_word.items()
-    )
-    return f"{start} {', but '.join(parts)}"
+    moves = [f"by {change:.2g} of its length where {mask}" for mask, change in last_word.items() if change >= ROUNDING]
+    return f"{start} moves {' and '.join(moves)}" + ("; else not at all" if len(moves) < len(last_word) else "")
 
 
 class DepthParameters(Parameters):
