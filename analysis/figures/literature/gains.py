@@ -45,7 +45,7 @@ COLUMN_OFFSET, MEAN_OFFSET = -11, 0
 MATRICES = "positions have matrices of their own"
 MATRICES_AND_CLS = f"{MATRICES}, and [CLS] is untied"
 PROJECTED, WEIGHTS, QUERY = "a matrix projects back", "weights are of their own", "a query is learned"
-"""What else concatenations change."""
+"""Changes that come with a concatenation."""
 
 
 @dataclass(frozen=True)
@@ -505,9 +505,9 @@ def _panel(
     written = diamonds.groupby("label", sort=False, as_index=False).agg(
         written=("written", " ".join), gain=("gain", "max"), lowest=("gain", "min")
     )
-    # On the side of its mark that is away from zero, where the axis has room for it.
+    # On the side of its mark that is away from zero, where the axis has room for it; a second line needs more.
     low, high = extents[unit]
-    left = (written.gain < 0) & (written.lowest - low > LEFT_ROOM * (high - low))
+    left = (written.gain < 0) & ~written.written.str.contains("\n") & (written.lowest - low > LEFT_ROOM * (high - low))
     written = written.assign(left=left, gain=written.gain.where(~left, written.lowest))
     layers += marks.values_beside(alt.Chart(written).encode(y=y), theme, "left", x)
     reading = (

@@ -339,8 +339,11 @@ def _draw(
         of_ratio=[f"{percent(row.ratio)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
     )
     numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
+    # Below the point, where no line is; one of a single seed is at the right end, where there is little room beside it.
+    alone = "datum.seeds === 1"
     count_at = {
-        "align": "left", "dx": 7, "dy": marks.LABEL_LINE / 2, "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
+        "align": alt.expr(f"{alone} ? 'center' : 'left'"), "dx": alt.expr(f"{alone} ? 0 : 7"),
+        "dy": alt.expr(f"{alone} ? {1.3 * marks.LABEL_LINE} : {marks.LABEL_LINE / 2}"), "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
         "fontSize": marks.TEXT, "color": theme.ink,
     }  # fmt: skip
     beside = {
