@@ -474,7 +474,7 @@ def _chart(
     longest: the line for which room is left at the right.
     """
     labels, y, titles, height = marks.grouped_rows(
-        table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW, _depths(table.words), letters=LETTERS
+        table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW, _depths(table.words)
     )
     shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(

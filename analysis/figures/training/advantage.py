@@ -298,6 +298,11 @@ def _joined(table: pd.DataFrame, x: alt.X, y: alt.Y, measure: str, color: alt.Co
     return line.encode(x=x, x2="to_steps:Q", y=y, y2="to:Q", color=color, strokeDash=dashed)
 
 
+def _of_seeds(seeds: int) -> str:
+    """A second line with the number of seeds; empty for a single one, whose mark is hollow."""
+    return f"\n{plural(seeds, 'seed')}" if seeds > 1 else ""
+
+
 def _recipe(preset: str) -> str:
     return f"{preset}: {percent(PRESETS[preset].masked_share)} hidden"
 
@@ -335,15 +340,16 @@ def _draw(
     )  # fmt: skip
     # A mean of one seed has no interval, and is hollow.
     counted = table.assign(
-        of_gap=[f"{signed(row.gap)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
-        of_ratio=[f"{percent(row.ratio)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
+        of_gap=[signed(row.gap) + _of_seeds(row.seeds) for row in frames.rows(table)],
+        of_ratio=[percent(row.ratio) + _of_seeds(row.seeds) for row in frames.rows(table)],
     )
     numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
-    # Below the point, where no line is; one of a single seed is at the right end, where there is little room beside it.
+    # Below the point, where no line is; one of a single seed is at the right end, with little room beside it.
     alone = "datum.seeds === 1"
     count_at = {
         "align": alt.expr(f"{alone} ? 'center' : 'left'"), "dx": alt.expr(f"{alone} ? 0 : 7"),
-        "dy": alt.expr(f"{alone} ? {1.3 * marks.LABEL_LINE} : {marks.LABEL_LINE / 2}"), "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
+        "dy": alt.expr(f"{alone} ? {1.3 * marks.LABEL_LINE} : {marks.LABEL_LINE / 2}"),
+        "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
         "fontSize": marks.TEXT, "color": theme.ink,
     }  # fmt: skip
     beside = {
