@@ -36,7 +36,7 @@ WAYS = {
     ),
     "layers": Way(
         title="Told again",
-        summary="the same positions are added in every layer, and not only at the input",
+        summary="the same positions are told in every layer instead of only at the input",
     ),
     "added": Way(
         title="Added",

@@ -254,12 +254,14 @@ def grouped_rows(
     width: int = LABEL_CHARACTERS,
     minimum: int = 26,
     depths: Sequence[int] = (),
+    *,
+    letters: int = 0,
 ) -> tuple[list[str], alt.Y, Chart, int]:
     """Rows under the titles of their groups, on one axis: the label of each row, the axis, the titles, and its height.
 
     names, groups: of each row, in the order in which they stand. width: the letters of a line of a label, which on a
     wide screen is not broken. minimum: the least pixels of a row. depths: how far each label is indented; labels are
-    then flush with the titles.
+    then flush with the titles. letters: the least for which a wide screen has room at the left.
     """
     wrapped = [wrap_label(name, width) for name in names]
     if depths:
@@ -274,7 +276,8 @@ def grouped_rows(
     for title, group in zip(titles.label, titles.group, strict=True):
         order += [title, *(label for label, own in zip(labels, groups, strict=True) if own == group)]
     y = labelled_rows(order, gap=0, whole=True)
-    whole, broken = (-LABEL_LETTER * max(map(len, lines)) for lines in (names, "\n".join(wrapped).splitlines()))
+    whole = -LABEL_LETTER * max(letters, *map(len, names))
+    broken = -LABEL_LETTER * max(map(len, "\n".join(wrapped).splitlines()))
     left = alt.expr(f"{_WHOLE} ? {whole} : {broken}")
     if depths:
         y["axis"]["labelAlign"] = "left"

@@ -482,8 +482,8 @@ def test_the_ladder_counts_the_differences_that_surely_grow():
         change_high=table.variant.map({"a": 0.15, "b": -0.1, "c": 0.3}),
     )
     assert ladder._finding(sure) == (
-        "At width 128 instead of 64, compared with adding: b gains 0.30 nats instead of 0.10; a loses 0.20 nats "
-        "instead of 0.10"
+        "From width 64 to 128 the gain of b over adding grows from 0.10 to 0.30 nats, and what a costs from 0.10 to "
+        "0.20"
     )
     assert ladder._unsure(sure) == "1 of 3 differences is not told from no change."
     assert len(FIGURES["experiments_ladder"].make({}).finding) <= 175

@@ -93,12 +93,12 @@ GROUPS = (
         TO_ATTENTION,
     ),
     Group(
-        "From adding once, normalised",
+        "From adding once, normalised, to every layer",
         "width128",
         (
-            SingleChange("C34e", "added again in every layer"),
-            SingleChange("C34g", "then queries, keys and values alone"),
-            SingleChange("C34f", "then queries and keys alone"),
+            SingleChange("C34e", "told to its whole input"),
+            SingleChange("C34g", "then to queries, keys, values"),
+            SingleChange("C34f", "then to queries and keys"),
         ),
         TO_ATTENTION,
     ),
@@ -109,7 +109,7 @@ GROUPS = (
             SingleChange("C36h", "a wider, flatter shape, words of 80 %"),
             SingleChange("C36g", "then concatenated"),
             SingleChange("C36d", "both: Concatenated, wider, same size"),
-            SingleChange("C36m", "then added again, words of the full width", turned=True),
+            SingleChange("C36m", "then added instead of concatenated", turned=True),
         ),
         TO_CONCATENATION,
     ),
@@ -439,7 +439,7 @@ def _changes(word: str, row: Any) -> str:
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """The charts side by side on one scale, each with its key."""
+    """The charts side by side on one scale, each with a line of the key, so that both begin at one height."""
     ends = pd.concat([-table.margin, table.margin, table.effect, table.low, table.high])
     room = 0.03 * float(ends.max() - ends.min())
     domain = float(ends.min()) - room, float(ends.max()) + room
@@ -450,9 +450,11 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     first = "What one change adds to the loss"
     # So that the texts at the right take as much room in both, and an effect is as long in both.
     longest = max("\n".join(table.text).split("\n"), key=len)
+    charts = list(table.groupby("chart", sort=False))
+    keys = [key] if len(charts) == 1 else [key[:1], key[1:]]
     return [
-        _chart(rows, domain, theme, str(name) or first, key, longest)
-        for name, rows in table.groupby("chart", sort=False)
+        _chart(rows, domain, theme, str(name) or first, lines, longest)
+        for (name, rows), lines in zip(charts, keys, strict=True)
     ]
 
 

@@ -24,6 +24,8 @@ from analysis.statistics import difference
 
 HEIGHT, CHANGE_HEIGHT = 360, 300
 """Pixels of the plot of the widths, and of that of the changes."""
+BESIDE = 1.03
+"""The ratio of the places of two variants of one width."""
 LETTERS, NUMBER_HEIGHT = 20, 13.0
 """Letters of a name on one line, and the pixels that a number takes from top to bottom."""
 CHANGES = ["variant", "title", "change", "change_low", "change_high"]
@@ -133,12 +135,12 @@ def _finding(table: pd.DataFrame) -> str:
     sure = _sure(table, both)
     grown = both[sure & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
-        named_here = "; ".join(
-            f"{quote(which)} {effect} {fixed(abs(grown[wide][which]))} nats instead of "
-            f"{fixed(abs(grown[narrow][which]))}"
-            for effect, which in _examples(grown[wide], table)
-        )
-        return f"At width {wide} instead of {narrow}, compared with adding: {named_here}"
+        said = [
+            f"{what} from {fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))}"
+            for what, which in _examples(grown[wide], table)
+        ]
+        said[0] = said[0].replace(" from ", " grows from ", 1) + " nats"
+        return f"From width {narrow} to {wide} {', and '.join(said)}"
     most = str(changes.abs().idxmax())
     return (
         f"From width {narrow} to {wide} the difference from adding changes most for {quote(most)}: "
@@ -160,7 +162,7 @@ def _unsure(table: pd.DataFrame) -> str:
 
 
 def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
-    """The largest gain over adding and the largest loss, of concatenations first: its verb, and its variant.
+    """The largest gain over adding and the largest loss, of concatenations first: it in words, and its variant.
 
     grown: title -> the difference at the widest model.
     """
@@ -169,8 +171,8 @@ def _examples(grown: pd.Series, table: pd.DataFrame) -> list[tuple[str, str]]:
     concatenated = losses[losses.index.isin(beside)]
     losses = concatenated if len(concatenated) else losses
     gains = grown[grown < 0]
-    found = [("gains", str(gains.idxmin()))] if len(gains) else []
-    return [*found, ("loses", str(losses.idxmax()))] if len(losses) else found
+    found = [(f"the gain of {quote(gain)} over adding", gain) for gain in map(str, gains.nsmallest(1).index)]
+    return found + [(f"what {quote(loss)} costs", loss) for loss in map(str, losses.nlargest(1).index)]
 
 
 def _planned(table: pd.DataFrame) -> list[int]:
@@ -192,7 +194,8 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> list[Chart]:
     hues = marks.hues(
         "variant", {name: theme.colour(colours.of_way(way(name))) for name in dict.fromkeys(table.variant)}
     )
-    changes = table[table.change.notna()].drop_duplicates("variant")
+    # From top to bottom as their lines end.
+    changes = table[table.change.notna()].sort_values(["width", "value"], ascending=False).drop_duplicates("variant")
     return [
         _draw_widths(table, margin, hues, theme),
         *([_draw_changes(changes, table, hues, theme)] if len(changes) else []),
@@ -208,9 +211,13 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
     places = sorted(set(table.width))
     # The names need room at the right of the last dots.
     end = 1.6 * places[-1]
+    # Side by side, so that each interval is seen where several would stand on one another.
+    orders = table.sort_values("value").drop_duplicates("variant", keep="last").reset_index(drop=True)
+    aside = {name: BESIDE ** (place % 3 - 1) for place, name in enumerate(orders.variant)}
+    table = table.assign(place=table.width * table.variant.map(aside))
     domain = padded_range(pd.concat([table.value, table.low, table.high, pd.Series([0.0])]).dropna(), 0.06)
     x = marks.number(
-        alt.X, "width", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=44
+        alt.X, "place", "width of the model", log=2, domain=(places[0], end), values=places, form="d", padding=54
     )
     y = marks.number(alt.Y, "value", "final loss minus adding's (nats)", domain=domain, ticks=6)
     tooltip: tuple[marks.Tip, ...] = (
@@ -249,8 +256,8 @@ def _numbers(rows: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: T
         name=[signed(value) for value in rows.value],
         place=spread_names(rows.value.to_numpy(dtype=float), np.full(len(rows), NUMBER_HEIGHT), domain, HEIGHT),
     )
-    text = alt.Chart(frame).mark_text(align="right", baseline="middle", dx=-9, fontSize=marks.TEXT, color=theme.ink)
-    return text.encode(x=x, y=pixels_down(HEIGHT), text="name:N")
+    text = alt.Chart(frame).mark_text(align="right", baseline="middle", dx=-18, fontSize=marks.TEXT, color=theme.ink)
+    return text.encode(x=marks.same_axis(x, "width"), y=pixels_down(HEIGHT), text="name:N")
 
 
 def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], theme: Theme) -> Chart:
@@ -263,10 +270,10 @@ def _names_beside(ends: pd.DataFrame, x: alt.X, domain: tuple[float, float], the
         up=[-marks.LABEL_LINE / 2 * name.count("\n") for name in wrapped],
     )
     text = alt.Chart(frame).mark_text(
-        align="left", baseline="middle", dx=12, dy=alt.expr("datum.up"), lineBreak="\n",
+        align="left", baseline="middle", dx=20, dy=alt.expr("datum.up"), lineBreak="\n",
         lineHeight=marks.LABEL_LINE, fontSize=marks.TEXT, color=theme.ink,
     )  # fmt: skip
-    return text.encode(x=x, y=pixels_down(HEIGHT), text="name:N")
+    return text.encode(x=marks.same_axis(x, "width"), y=pixels_down(HEIGHT), text="name:N")
 
 
 def _draw_changes(changes: pd.DataFrame, table: pd.DataFrame, hues: alt.Color, theme: Theme) -> Chart:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -302,8 +303,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         written=[
             f"{percent(row.shown)}\npilot, 1 seed"
             if row.in_pilot
-            else f"{percent(row.shown)}{_half(row.low, row.high)}\n"
-            + (f"{row.seeds} of {plural(asked, 'seed')}" if row.missing else plural(row.seeds, "seed"))
+            else f"{percent(row.shown)}{_half(row.low, row.high)}{_fewer(row, asked)}"
             for row in frames.rows(rows)
         ],
     )
@@ -332,8 +332,16 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
     note = alt.Chart(enough).mark_text(
         align="right", baseline="bottom", dx=-4, fontSize=marks.TEXT, color=theme.colour(colours.SOFT)
     )
-    layers.append(note.encode(x=marks.same_axis(x, "enough"), y=alt.value(12), text=alt.value("enough by the rules ▸")))
-    below = []
+    layers.append(
+        note.encode(
+            x=marks.same_axis(x, "enough"), y=alt.value(12), text=alt.value(f"from {percent(1 - margin)} on: enough")
+        )
+    )
+    key, below = ["in loss"], []
+    if rows.high.notna().any():
+        key.append("lines and ±: 95 % intervals")
+    if (rows.missing == 0).any():
+        key.append(plural(asked, "seed"))
     if (rows[~rows.in_pilot].missing > 0).any():
         below.append(f"hollow: fewer than the {asked} seeds asked for")
     if rows.in_pilot.any():
@@ -341,10 +349,15 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)
     recovered = marks.panel(
         *layers, theme=theme, width=marks.HALF, height=height, title="Share recovered of what positions save",
-        below=["in loss" + ("; lines and ±: 95 % intervals" if rows.high.notna().any() else ""), *below],
+        below=["; ".join(key), *below],
     )  # fmt: skip
     found = rows[rows.order.notna()]
     return [recovered, *([_draw_order(found, frame, rules, height, theme)] if len(found) else [])]
+
+
+def _fewer(row: Any, asked: int) -> str:
+    """A second line on the seeds of a row that has not as many as the rules ask for; empty for any other."""
+    return f"\n{row.seeds} of {plural(asked, 'seed')}" if row.missing else ""
 
 
 def _half(low: float, high: float) -> str:
@@ -356,7 +369,8 @@ def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, hei
     """The word order found in the vectors of the same rows, between those of the encoders at the two ends."""
     order = frame.set_index("arm").order
     ends = order[rules.floor], order[rules.control]
-    rows = found.assign(written=[f"{row.order:.1f} %\n{row.written.split(chr(10))[-1]}" for row in frames.rows(found)])
+    asked = len(rules.purposes[JUDGED].seeds)
+    rows = found.assign(written=[f"{row.order:.1f} %{_fewer(row, asked)}" for row in frames.rows(found)])
     known = [*ends, *rows.order, *rows.order_low.dropna(), *rows.order_high.dropna()]
     room = 0.06 * (max(known) - min(known) or 1.0)
     floor, intact = (round(end, 1) for end in ends)

@@ -106,6 +106,10 @@ def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
             strokeWidth=2,
         )  # fmt: skip
         layers.append(mark.encode(x=x, y=y))
-    text = alt.Chart(table).mark_text(align="left", dx=10, dy=-10, fontSize=marks.PANEL_TITLE, color=accent)
+    # Below its dot where the line rises from it, or the line would cross the text.
+    placed = table.assign(dy=[14 if rises else -10 for rises in table.value.shift(-1) > table.value])
+    text = alt.Chart(placed).mark_text(
+        align="left", dx=10, dy=alt.expr("datum.dy"), fontSize=marks.PANEL_TITLE, color=accent
+    )
     layers.append(text.encode(x=x, y=y, text="written:N"))
     return marks.panel(*layers, theme=theme, width=340, height=300)

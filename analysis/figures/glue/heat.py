@@ -126,8 +126,14 @@ def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
         CORRECTED: f"{CORRECTED} open only after correcting for the number of comparisons",
     }
     drawn = " ".join(cells.text).split()
-    found = [words for sign, words in signs.items() if (sign in drawn if sign else cells.open.any())]
-    return marks.wrap_lines("; ".join(found), KEY_LETTERS) if found else []
+    found = {sign: words for sign, words in signs.items() if (sign in drawn if sign else cells.open.any())}
+    corrected = found.pop(CORRECTED, "")
+    return [
+        line
+        for words in ("; ".join(found.values()), corrected)
+        if words
+        for line in marks.wrap_lines(words, KEY_LETTERS)
+    ]
 
 
 def _ordered_titles(rows: pd.DataFrame, column: str) -> list[str]:

@@ -44,6 +44,8 @@ COLUMN_OFFSET, MEAN_OFFSET = -11, 0
 
 MATRICES = "positions have matrices of their own"
 MATRICES_AND_CLS = f"{MATRICES}, and [CLS] is untied"
+PROJECTED, WEIGHTS, QUERY = "a matrix projects back", "weights are of their own", "a query is learned"
+"""Changes that come with a concatenation."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +90,27 @@ COMPARISONS = (
     ),
     GainOverBaseline(REMOVED, "Without content-to-position", DEBERTA, "-C2P", "DeBERTa-base"),
     GainOverBaseline(REMOVED, "Without position-to-content", DEBERTA, "-P2C", "DeBERTa-base"),
-    GainOverBaseline(CONCATENATED, "Projected back, sinusoidal positions", FUSION, "Concat+projection W[E;P]", "Add"),
+    GainOverBaseline(
+        CONCATENATED, "Projected back, sinusoidal positions", FUSION, "Concat+projection W[E;P]", "Add", also=PROJECTED
+    ),
     GainOverBaseline(
         CONCATENATED,
         "Projected back, learned positions",
         FUSION_ENCODINGS,
         "Learned Absolute: Concat+projection",
         "Learned Absolute: Add",
+        also=PROJECTED,
     ),
-    GainOverBaseline(CONCATENATED, "Projected back, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add"),
     GainOverBaseline(
-        CONCATENATED, "Projected back, relative", FUSION_ENCODINGS, "Relative: Concat+projection", "Relative: Add"
+        CONCATENATED, "Projected back, rotary", FUSION_ENCODINGS, "RoPE: Concat+projection", "RoPE: Add", also=PROJECTED
+    ),
+    GainOverBaseline(
+        CONCATENATED,
+        "Projected back, relative",
+        FUSION_ENCODINGS,
+        "Relative: Concat+projection",
+        "Relative: Add",
+        also=PROJECTED,
     ),
     GainOverBaseline(
         CONCATENATED,
@@ -112,6 +124,7 @@ COMPARISONS = (
         PARSER,
         "factored attention q.k = qc.kc + qp.kp (block-diagonal weights)",
         "additive z=w+m+p",
+        also=WEIGHTS,
     ),
     GainOverBaseline(
         CONCATENATED,
@@ -119,6 +132,7 @@ COMPARISONS = (
         DETECTOR,
         "Conditional DETR-R50 (content and spatial CONCATENATED in cross-attention q,k), 50 epochs",
         "DETR-R50 (content+position added in cross-attention), 50 epochs",
+        also=QUERY,
     ),
     GainOverBaseline(
         CONCATENATED,
@@ -126,6 +140,7 @@ COMPARISONS = (
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 50 epochs",
+        also=QUERY,
     ),
     GainOverBaseline(
         CONCATENATED,
@@ -133,6 +148,7 @@ COMPARISONS = (
         DETECTOR,
         "Conditional DETR-R50 (content and spatial CONCATENATED in cross-attention q,k), 50 epochs",
         "DETR-R50 (added), 500 epochs",
+        also=QUERY,
         shorter=True,
     ),
     GainOverBaseline(
@@ -141,6 +157,7 @@ COMPARISONS = (
         DETECTOR,
         "Conditional DETR-R101 (concatenated), 50 epochs",
         "DETR-R101 (added), 500 epochs",
+        also=QUERY,
         shorter=True,
     ),
     GainOverBaseline(NO_POSITION, "Causal, WikiText-103", CAUSAL, "NoPos", "Learned", "WikiText-103, 247M, len 512"),
@@ -197,33 +214,40 @@ def literature(_: Parameters) -> Figure:
 def _finding(means: pd.DataFrame) -> str:
     """The numbers of comparisons that each of the two wins, of those that train both sides equally long.
 
-    Of the cross terms: in how many nothing else changes.
+    Also in how many of each nothing else changes.
     """
     equal = means[~means.shorter]
-    concatenated, untied = equal[equal.panel == CONCATENATED].gain, equal[equal.panel == UNTIED]
+    concatenated, untied = equal[equal.panel == CONCATENATED], equal[equal.panel == UNTIED]
     gains = untied.gain_without_cola
-    alone = int(untied.comparison.isin(_alone()).sum())
+    alone = [int(rows.comparison.isin(_alone()).sum()) for rows in (concatenated, untied)]
     return (
-        f"Trained equally long, concatenating beats adding in {int((concatenated > 0).sum())} of {len(concatenated)} "
-        f"comparisons, and dropping cross terms in {int((gains > 0).sum())} of {len(gains)}, "
-        + ("one of which changes nothing else" if alone == 1 else f"{alone} of which change nothing else")
+        f"Trained equally long, concatenating beats adding in {int((concatenated.gain > 0).sum())} of "
+        f"{len(concatenated)} comparisons, and dropping cross terms in {int((gains > 0).sum())} of {len(gains)}; "
+        + (f"{alone[0]} of each" if alone[0] == alone[1] else f"{alone[0]} and {alone[1]}")
+        + f" change{'s' if alone == [1, 1] else ''} nothing else"
     )
 
 
 def _alone() -> list[str]:
-    """The comparisons of attention without cross terms in which nothing else is known to change."""
-    return [comparison.label for comparison in COMPARISONS if comparison.panel == UNTIED and not comparison.also]
+    """The comparisons of concatenation, and of no cross terms, in which nothing else is known to change."""
+    return [comparison.label for comparison in COMPARISONS if comparison.panel in FIRST and not comparison.also]
 
 
 def _what_else() -> str:
-    """Sentences on what the comparisons of attention without cross terms change besides."""
-    others: dict[str, list[str]] = {}
-    for comparison in COMPARISONS:
-        if comparison.panel == UNTIED and comparison.also:
-            others.setdefault(comparison.also, []).append(comparison.label.partition(", ")[0])
-    more = "; ".join(f"in {join_names(labels)}, {also}" for also, labels in others.items())
-    alone = _alone()
-    return f"The cross terms, and their scale, alone change in {join_names(alone)}. More changes in the others: {more}."
+    """Sentences on what the comparisons change besides, of attention without cross terms and of concatenation."""
+    said = []
+    for panel, what in (
+        (UNTIED, "The cross terms, and their scale, alone change"),
+        (CONCATENATED, "Concatenated alone"),
+    ):
+        others: dict[str, list[str]] = {}
+        for comparison in COMPARISONS:
+            if comparison.panel == panel and comparison.also:
+                others.setdefault(comparison.also, []).append(comparison.label)
+        more = "; ".join(f"in {join_names(labels)}, {also}" for also, labels in others.items())
+        alone = [one.label for one in COMPARISONS if one.panel == panel and one.label in _alone()]
+        said.append(f"{what} in {join_names(alone)}. More changes in the others: {more}.")
+    return " ".join(said)
 
 
 @figure("published_literature_others", Parameters)
@@ -389,8 +413,10 @@ def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
 def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme) -> list[Chart]:
     """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
     extents = {str(unit): _extent(group.gain) for unit, group in rows.groupby("unit")}
+    # So that zero stands at one place in all.
+    letters = int(means.comparison.str.len().max())
     return [
-        _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme)
+        _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme, letters)
         for name in (*FIRST, *OTHERS)
         if name in set(means.panel)
     ]
@@ -403,8 +429,14 @@ def _extent(gains: pd.Series) -> tuple[float, float]:
 
 
 def _panel(
-    name: str, rows: pd.DataFrame, means: pd.DataFrame, extents: dict[str, tuple[float, float]], theme: Theme
+    name: str,
+    rows: pd.DataFrame,
+    means: pd.DataFrame,
+    extents: dict[str, tuple[float, float]],
+    theme: Theme,
+    letters: int,
 ) -> Chart:
+    """The comparisons of one panel. letters: of the longest name of all panels."""
     unit = str(means.unit.iloc[0])
     columns = rows.groupby("comparison").column.unique()
     # MNLI has two columns.
@@ -427,7 +459,9 @@ def _panel(
     sources = [
         f"{row.paper}\n{asked[row.comparison]}; {measured[row.comparison]}; {row.read_in}" for row in frames.rows(means)
     ]
-    labels, y, papers, height = marks.grouped_rows(means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW)
+    labels, y, papers, height = marks.grouped_rows(
+        means.comparison.tolist(), sources, theme, LABEL_WIDTH, ROW, letters=letters
+    )
     names = dict(zip(means.comparison, labels, strict=True))
     several = rows.metric.nunique() > 1 and unit == "points" and (metrics.str.len() == 1).all()
     axis = ["points of the metric named at the left;", "compare within a paper"] if several else unit
@@ -466,14 +500,14 @@ def _panel(
             color=marks.series("which", kinds, theme), filled=not shorter,
             tooltip=("comparison", ("which", "mean of"), ("written", unit)),
         )  # fmt: skip
-    alone = diamonds.comparison.isin(_alone()) & (diamonds.which == WITHOUT_COLA)
+    alone = diamonds.comparison.isin(_alone()) & ~diamonds.comparison.duplicated(keep="last")
     diamonds = diamonds.assign(written=diamonds.written.where(~alone, diamonds.written + "\nnothing else changes"))
     written = diamonds.groupby("label", sort=False, as_index=False).agg(
         written=("written", " ".join), gain=("gain", "max"), lowest=("gain", "min")
     )
-    # On the side of its mark that is away from zero, where the axis has room for it.
+    # On the side of its mark that is away from zero, where the axis has room for it; a second line needs more.
     low, high = extents[unit]
-    left = (written.gain < 0) & (written.lowest - low > LEFT_ROOM * (high - low))
+    left = (written.gain < 0) & ~written.written.str.contains("\n") & (written.lowest - low > LEFT_ROOM * (high - low))
     written = written.assign(left=left, gain=written.gain.where(~left, written.lowest))
     layers += marks.values_beside(alt.Chart(written).encode(y=y), theme, "left", x)
     reading = (

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import altair as alt
 import pandas as pd
+from altair.utils.schemapi import UndefinedType
 
 from analysis.ablation.presets import PRESETS, ablate
 from analysis.ablation.variants import named
@@ -35,7 +36,7 @@ EXPLORATORY, LEADER = "cpu", "tupe_a"
 HEIGHT = 280
 ENOUGH = 3
 """The seeds from which on the heading tells a length of training, where one has as many."""
-OTHER_LINE, OTHER_PLACE, OTHER_END = 1.35, 1.65, 4.2
+OTHER_LINE, OTHER_PLACE, OTHER_END = 1.5, 1.85, 4.7
 """The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
 ABOVE = -6
 """The end of the names of two recipes, in pixels from the top of the plot."""
@@ -68,7 +69,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"No variant and {named(base)} have both been trained for a second length with the same seeds. Train them "
             f"for longer: {ablate(params.preset, [base, 'tupe_a'], steps=20_000)}"
         )
-    table = _table(pairs)
+    table, pairs = _table(pairs)
     texts = [_summary(str(name), base, rows) for name, rows in table.groupby("variant", sort=False)]
     judged = _judged(params, table, base)
     first_rows = table[table.variant == table.variant.iloc[0]]
@@ -118,7 +119,7 @@ def _judged(params: SettingsParameters, table: pd.DataFrame, base: str) -> pd.Da
         usual = runs[unchanged & runs.variant.isin([LEADER, base]) & ~runs.diverged]
         pairs = _pairs(usual, base, lengths=1)
         if len(pairs):
-            row = _table(pairs)
+            row, _ = _table(pairs)
             first, second = PRESETS[EXPLORATORY], PRESETS[judged]
             as_many = (
                 second.masked_share * second.batch * second.length / (first.masked_share * first.batch * first.length)
@@ -153,8 +154,11 @@ def _pairs(runs: pd.DataFrame, base: str, lengths: int = 2) -> pd.DataFrame:
     return paired[trained >= lengths].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
 
 
-def _table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """A row per variant and length: the mean difference and the ratio of steps, with their intervals."""
+def _table(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A row per variant and length: the mean difference and the ratio of steps, with their intervals.
+
+    Also the pairs with the ratio of each.
+    """
     ids = [*pairs.run_id, *pairs.base_id]
     rows = read.query(
         "SELECT run_id, step, value FROM curves WHERE metric = 'validation_loss' AND run_id IN (SELECT unnest(?)) "
@@ -163,6 +167,7 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
     )
     curves = {run: result for run, group in rows.groupby("run_id") if (result := curve(group)) is not None}
     records: list[dict[str, object]] = []
+    of_pairs: list[pd.DataFrame] = []
     for (variant, _), group_pairs in pairs.groupby(["variant", "steps"], sort=False):
         gap = difference(
             dict(zip(group_pairs.seed, group_pairs.final, strict=True)),
@@ -172,6 +177,7 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
             {row.seed: curves[getattr(row, side)] for row in frames.rows(group_pairs)} for side in ("run_id", "base_id")
         ]
         ratio = steps_ratio(*sides)
+        of_pairs.append(group_pairs.assign(ratio=group_pairs.seed.map(ratio.by_seed).astype(float)))
         records.append(
             {
                 "variant": variant,
@@ -187,7 +193,7 @@ def _table(pairs: pd.DataFrame) -> pd.DataFrame:
                 "at_least": ratio.is_lower_bound,
             }
         )
-    return pd.DataFrame(records)
+    return pd.DataFrame(records), pd.concat(of_pairs, ignore_index=True)
 
 
 def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
@@ -199,16 +205,16 @@ def _leads(table: pd.DataFrame, base: str, params: SettingsParameters) -> str:
     rows = table[table.variant == variant]
     sure = rows[rows.seeds >= ENOUGH]
     first, *_, last = frames.rows(rows if len(sure) < 2 else sure)
-    seeds = f" ({plural(last.seeds, 'seed')})"
+    after = f"after {first.steps:,} steps ({plural(first.seeds, 'seed')})", f"after {last.steps:,} ({last.seeds})"
     exploratory = "in an exploratory recipe, " if params.preset == EXPLORATORY else ""
     if (rows.gap < 0).all():
         shrinks = "shrinks with training" if _shrinks(rows) else "changes with training"
         lead = f"the lead of {named(variant)} over {named(base)} {shrinks}"
-        ends = f"{fixed(-first.gap)} nats after {first.steps:,} steps, {fixed(-last.gap)} after {last.steps:,}"
+        ends = f"{fixed(-first.gap)} nats {after[0]}, {fixed(-last.gap)} {after[1]}"
     else:
         lead = f"the final loss of {named(variant)} minus that of {named(base)} changes with training"
-        ends = f"{signed(first.gap)} nats after {first.steps:,} steps, {signed(last.gap)} after {last.steps:,}"
-    return capitalised(f"{exploratory}{lead}: {ends}{seeds}")
+        ends = f"{signed(first.gap)} nats {after[0]}, {signed(last.gap)} {after[1]}"
+    return capitalised(f"{exploratory}{lead}: {ends}")
 
 
 def _shrinks(rows: pd.DataFrame) -> bool:
@@ -243,20 +249,24 @@ def _other_recipe(
     if judged is None:
         return []
     ends = f"{measure}_low", f"{measure}_high"
+    [row] = frames.rows(judged)
     written = [
-        f"{signed(row.gap) if measure == 'gap' else percent(row.ratio)}\n{plural(row.seeds, 'seed')}\n"
-        f"{row.own_steps:,} steps"
+        f"{signed(row.gap) if measure == 'gap' else percent(row.ratio)}\n{plural(row.seeds, 'seed')}"
         for row in frames.rows(judged)
     ]
     frame = judged.assign(written=written, place=OTHER_PLACE * longest)
     x = marks.same_axis(x, "place")
     soft = theme.colour(SOFT)
-    beyond = alt.Chart(pd.DataFrame({"place": [OTHER_LINE * longest], "name": [_recipe(judged.recipe.iloc[0])]}))
+    beyond = alt.Chart(
+        pd.DataFrame({"place": [OTHER_LINE * longest], "name": [f"{_recipe(row.recipe)},\n{row.own_steps:,} steps"]})
+    )
     line = beyond.mark_rule(color=soft, strokeDash=marks.DASH)
     above = {"align": "left", "baseline": "bottom", "dx": 4, "fontSize": marks.TEXT, "color": soft}
     here = alt.Chart(pd.DataFrame({"name": [_recipe(EXPLORATORY)]}))
     names = [
-        beyond.mark_text(**above).encode(x=x, y=alt.value(ABOVE), text="name:N"),
+        beyond.mark_text(**above, dy=-marks.LABEL_LINE, lineBreak="\n", lineHeight=marks.LABEL_LINE).encode(
+            x=x, y=alt.value(ABOVE), text="name:N"
+        ),
         here.mark_text(**above).encode(x=alt.value(0), y=alt.value(ABOVE), text="name:N"),
     ]
     base = alt.Chart(frame).encode(x=x, y=y)
@@ -278,6 +288,21 @@ def _other_recipe(
     return [line.encode(x=x), *names, interval, diamond, text]
 
 
+def _joined(table: pd.DataFrame, x: alt.X, y: alt.Y, measure: str, color: alt.Color | UndefinedType) -> alt.Chart:
+    """A thin line from each length of a variant to the next, dashed where one of the two is of a single seed."""
+    after = table.groupby("variant")[["steps", measure, "seeds"]].shift(-1)
+    steps = table.assign(to_steps=after.steps, to=after[measure], single=(table.seeds == 1) | (after.seeds == 1))
+    joined = steps.loc[after.steps.notna(), ["title", "steps", measure, "to_steps", "to", "single"]]
+    line = alt.Chart(joined).mark_rule(strokeWidth=marks.LINE / 2, opacity=0.6)
+    dashed = alt.condition(alt.datum.single, alt.value(marks.DASH), alt.value([1, 0]))
+    return line.encode(x=x, x2="to_steps:Q", y=y, y2="to:Q", color=color, strokeDash=dashed)
+
+
+def _of_seeds(seeds: int) -> str:
+    """A second line with the number of seeds; empty for a single one, whose mark is hollow."""
+    return f"\n{plural(seeds, 'seed')}" if seeds > 1 else ""
+
+
 def _recipe(preset: str) -> str:
     return f"{preset}: {percent(PRESETS[preset].masked_share)} hidden"
 
@@ -296,26 +321,35 @@ def _draw(
         table, x=x, y=y, theme=theme, color=color, ends=("gap_low", "gap_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("gap", "difference (nats)", "+.3f")),
     )  # fmt: skip
-    seeds = pairs[["title", "steps", "seed", "gap", "run_id"]]
-    losses = marks.row_plot(
-        seeds, x=x, y=y, theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.8,
-        tooltip=(VARIANT, STEPS, "seed", ("gap", "difference (nats)", "+.3f"), "run_id"),
-    )  # fmt: skip
-    top = max(1.1, 1.05 * float(table[["ratio", "ratio_high"]].max().max()))
+    top = max(1.1, 1.05 * float(pd.concat([table.ratio, table.ratio_high, pairs.ratio]).max()))
     share = marks.number(alt.Y, "ratio", f"% of {baseline}'s steps", domain=(0, top), ticks=5)
     share["axis"]["labelExpr"] = "format(100 * datum.value, '.0f')"
+    seeds = pairs[["title", "steps", "seed", "gap", "ratio", "run_id"]]
+    of_seeds = {
+        name: marks.row_plot(
+            seeds[seeds[name].notna()], x=x, y=channel, theme=theme, ends=None, color=color, size=marks.SEED,
+            opacity=0.8, tooltip=(VARIANT, STEPS, "seed", (name, label, form), "run_id"),
+        )
+        for name, channel, label, form in (
+            ("gap", y, "difference (nats)", "+.3f"), ("ratio", share, "share of steps", ".3f")
+        )
+    }  # fmt: skip
     ratios = marks.line_plot(
         table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
         shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
     )  # fmt: skip
     # A mean of one seed has no interval, and is hollow.
     counted = table.assign(
-        of_gap=[f"{signed(row.gap)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
-        of_ratio=[f"{percent(row.ratio)}\n{plural(row.seeds, 'seed')}" for row in frames.rows(table)],
+        of_gap=[signed(row.gap) + _of_seeds(row.seeds) for row in frames.rows(table)],
+        of_ratio=[percent(row.ratio) + _of_seeds(row.seeds) for row in frames.rows(table)],
     )
     numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
+    # Below the point, where no line is; one of a single seed is at the right end, with little room beside it.
+    alone = "datum.seeds === 1"
     count_at = {
-        "align": "right", "dx": -9, "dy": -marks.LABEL_LINE / 2, "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
+        "align": alt.expr(f"{alone} ? 'center' : 'left'"), "dx": alt.expr(f"{alone} ? 0 : 7"),
+        "dy": alt.expr(f"{alone} ? {1.3 * marks.LABEL_LINE} : {marks.LABEL_LINE / 2}"),
+        "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
         "fontSize": marks.TEXT, "color": theme.ink,
     }  # fmt: skip
     beside = {
@@ -327,7 +361,8 @@ def _draw(
     return [
         marks.panel(
             marks.rule(theme, y=0),
-            *losses,
+            _joined(table, x, y, "gap", color),
+            *of_seeds["gap"],
             *means,
             *beside["gap"],
             *_other_recipe(judged, longest, x, y, "gap", theme),
@@ -339,6 +374,8 @@ def _draw(
         ),
         marks.panel(
             marks.rule(theme, y=1),
+            _joined(table, x, share, "ratio", color),
+            *of_seeds["ratio"],
             *ratios,
             *beside["ratio"],
             *_other_recipe(judged, longest, x, share, "ratio", theme),
@@ -346,6 +383,6 @@ def _draw(
             width=marks.HALF,
             height=HEIGHT,
             title=f"Steps to reach {baseline}'s final loss",
-            below=["diamonds: means over seeds with 95 % intervals", *one_seed],
+            below=["dots: seeds; diamonds: means with 95 % intervals", *one_seed],
         ),
     ]

@@ -324,10 +324,11 @@ def _draw(
     named_ends["written"] = [fixed(value) for value in named_ends.value]
     height = plot_height(named_ends, HEIGHT)
     labels = names(named_ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
+    key = "diamonds: final losses, measured on more text than the curves"
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.WIDE if alone else marks.HALF, height=height,
         title=f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
-        below=["diamonds, numbers: final losses (larger sample)" if len(finals) else " "],
+        below=[key if len(finals) and not enlarged else " "],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

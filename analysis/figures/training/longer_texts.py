@@ -30,12 +30,14 @@ LENGTHS = (1, 2, 4)
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
-WORSE = "worse"
-"""Marks the variants that the heading counts as significantly worse than with no positions."""
+WORSE = "worse than none"
+"""Stands for the share of variants that are significantly worse than with no positions."""
 LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
 """The shares, in per cent, at which the axis ends at the latest."""
+ARROW = 12
+"""Pixels between names and the plot."""
 LOSSES, SHARES = 320, 300
 """Pixels of the two panels."""
 SIZES = {2: marks.SEED, 4: marks.LARGE_DOT}
@@ -72,7 +74,7 @@ def longer(params: TrainingParameters) -> Figure:
     gainless = [name for name in variants if controlled and name in without and not table.kept.isna().all()]
     return Figure(
         title="Longer texts than in training",
-        finding=_finding(table, control, trainings.preset),
+        finding=_finding(table, control),
         frame=lambda: runs[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
         summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
         quantity="Validation loss (nats)",
@@ -151,11 +153,11 @@ def _shares(
     return {seed: (levels[times] - losses[seed]) / gain for seed, gain in gains.items()}
 
 
-def _finding(table: pd.DataFrame, control: str, preset: str) -> str:
-    """The variant of a recipe that keeps most of what positions gain, and the most that any other keeps."""
+def _finding(table: pd.DataFrame, control: str) -> str:
+    """The variant that keeps most of what positions gain, and the most that any other keeps."""
     times = int(table.times.max())
     last = table[table.times == times]
-    texts = f"On texts {times} times as long as those of recipe {preset},"
+    texts = f"On texts {times} times as long as in training,"
     kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
     if kept.empty or times == min(LENGTHS):
         if len(last) < 2:
@@ -166,7 +168,7 @@ def _finding(table: pd.DataFrame, control: str, preset: str) -> str:
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
         said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions save"
-        said += f", any other at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
+        said += f"; any other at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
     elif first.kept > 0:
         best = quote(str(first.title))
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions save ({best})"
@@ -202,6 +204,8 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     if len(last):
         rows = shown[shown.variant.isin(last.variant)]
         y = marks.rows_down("title", last.sort_values("kept", ascending=False, kind="stable").title.tolist())
+        # An arrow at the edge of the plot reaches beyond it.
+        y["axis"]["labelPadding"] = ARROW
         panels.append(_kept(rows, y, theme, height=height))
     return panels
 
@@ -273,7 +277,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     most = int(last.seeds.max())
     texts = last.assign(
         written=[
-            percent(row.share / 100) + (f" {WORSE}" if row.kept_high < 0 else " (open)" if row.kept < 0 else "")
+            (WORSE if row.kept_high < 0 else percent(row.share / 100) + (" (open)" if row.kept < 0 else ""))
             + (f" ({plural(row.seeds, 'seed')})" if row.seeds < most else "")
             for row in frames.rows(last)
         ]
@@ -293,7 +297,8 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
         "seeds",
     )
     layers: list[Chart] = [stripes(y, theme), marks.rule(theme, x=0)]
-    for number in times[1:]:
+    # The rings last, so that no interval runs through them.
+    for number in reversed(times[1:]):
         part = drawn[drawn.times == number]
         if len(part):
             layers += marks.row_plot(
@@ -310,7 +315,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     cut = "triangle: the interval goes beyond the axis" if triangles else ""
     layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
     between = f"dots: {longest}×, small rings: {join_names(f'{number}×' for number in times[1:-1])}"
-    worse = f"{WORSE}: than with no positions" if (last.kept_high < 0).any() else ""
+    worse = f"{WORSE}: than without positions" if (last.kept_high < 0).any() else ""
     return marks.panel(
         *layers,
         theme=theme,

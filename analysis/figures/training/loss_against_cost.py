@@ -223,6 +223,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     band = alt.Chart(pd.DataFrame({"y": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.6)
     layers: list[Chart] = [
         band.encode(y=y, y2=alt.Y2("end:Q"), x=alt.value(0), x2=alt.value("width")),
+        marks.rule(theme, x=0),
         marks.rule(theme, y=0),
     ]
     base = alt.Chart(rows)
@@ -251,10 +252,10 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
             shape="triangle-up" if beyond else "circle",
         )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
-    level = [(domain[0][0], 0.0), (domain[0][1], 0.0)]
+    level, upright = [(domain[0][0], 0.0), (domain[0][1], 0.0)], [(0.0, domain[1][0]), (0.0, domain[1][1])]
     bars = [[(row.x, row.low), (row.x, row.high)] for row in frames.rows(rows.dropna(subset=["low", "high"]))]
     spans = [[(row.before, row.y), (row.x, row.y)] for row in frames.rows(rows.dropna(subset="before"))]
-    lines = [corners, level, *bars, *spans]
+    lines = [corners, level, upright, *bars, *spans]
     layers += beside_points.names(rows, domain, x, y, theme, width=marks.WIDE, height=HEIGHT, lines=lines)
     return marks.panel(
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, minus adding's",

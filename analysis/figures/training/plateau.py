@@ -204,7 +204,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
     )
     base = table[(table.variant == baseline) & ~censored]
     layers = [] if base.empty else [marks.rule(theme, x=float(base["mean"].iloc[0]), dash=marks.DASH)]
-    y = marks.labelled_rows([labels[name] for name in table.title], grid=True)
+    y = marks.labelled_rows([labels[name] for name in table.title], grid=True, whole=True)
     x = marks.number(
         alt.X,
         "step",
@@ -234,16 +234,16 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
             width=marks.WIDE,
             height=marks.row_height(list(labels.values())) * len(table),
             title=f"Steps until the loss is {PLATEAU_MARGIN:g} nats below that of {title(orderless)}",
-            below=marks.wrap_lines(
+            below=[
+                "dots: seeds; diamonds: their means; lines: 95 % intervals",
                 "; ".join(
                     [
-                        "lines: 95 % intervals",
-                        *([f"dashed: {named(baseline)}"] if len(base) else []),
                         *([f"hollow: fewer than {most} seeds"] if (shown.few & ~shown.censored).any() else []),
+                        *([f"dashed: {named(baseline)}"] if len(base) else []),
                     ]
-                ),
-                62,
-            ),
+                )
+                or " ",
+            ],
         )
     ]
 

@@ -31,7 +31,7 @@ def show_panel(
     """A sentence on the row, its tabs, and what the chosen one shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape_markdown(row.summary) or "Imported; not one of ours.")
-        tabs = IMPORTED_TABS if board.imported else TABS
+        tabs = IMPORTED_TABS if board.imported else TABS if len(row.widths) > 1 else {**TABS, "curves": "Curves"}
         if pickers.get("tab") not in tabs:
             pickers.set("tab", next(iter(tabs)))
         tab = pickers.segments("tab", "About this row", list(tabs), tabs, label_visibility="collapsed", width="content")
