@@ -37,6 +37,8 @@ LETTERS = 24
 """The most letters of a line of these words."""
 STEP_HEIGHT = 10
 """Pixels of the bar from the row that a row changes to its own difference."""
+TICKS = tuple(tenth / 10 for tenth in range(-30, 31, 2))
+"""The numbers of the axis, in nats: zero is among them on a phone, too."""
 STEP_ROW = 50
 """The least pixels of a row with such a bar."""
 UNDECIDED = "open"
@@ -280,8 +282,8 @@ def reading_told(params: ToldParameters) -> Figure:
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             ""
             if params.rows == ALL
-            else "Each row changes the one that it is indented under; the bar and the number at the right say by how "
-            "much. Where the rules judge a change by new seeds, both are of these.",
+            else "Each row changes the one that it is indented under; the bar says by how much, and the number at the "
+            "right what the rules say of it: where they judge a change by new seeds, it is of these.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -442,7 +444,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), -margin, margin]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
     x = marks.number(
-        alt.X, "gap", [f"final loss minus that of {baseline}", "(nats; left is better)"], domain=domain, ticks=5
+        alt.X, "gap", [f"final loss minus that of {baseline}", "(nats; left is better)"], domain=domain, values=TICKS
     )
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
@@ -455,7 +457,6 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         rows["change"] = [
             again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
         ]
-        rows["changed"] = rows.start + rows.change
         rows["written"] = [
             signed_or_zero(row.change)
             + (f"\n{changed.standing}" if (changed := changes[row.variant]) else "")
@@ -480,7 +481,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("changed:Q"), y=y, color=color))
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,
