@@ -173,17 +173,25 @@ def _refused(study: Study) -> list[Judgement]:
 
 
 def _open_by_rules(study: Study) -> str:
-    """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
-    refused = [one.id for one in _refused(study)]
-    return f"; the frozen rules leave {join_names(refused)} open" if refused else ""
+    """The end of a finding that the frozen rules do not share; empty where they refuse nothing.
+
+    More than two are counted: the caption names them.
+    """
+    refused = _refused(study)
+    if not refused:
+        return ""
+    named = join_names(one.id for one in refused)
+    few = len(refused) <= 2
+    return f"; the frozen rules leave {named if few else f'{len(refused)} statements of {refused[0].parent}'} open"
 
 
 def _refused_with_reason(study: Study) -> str:
-    """A sentence on the statements that stay open, and why; empty without any."""
-    refused = _refused(study)
-    reasons = {one.sentence.partition(". ")[0].removeprefix("Open: ") for one in refused}
-    ids = join_names([one.id for one in refused])
-    return f"The frozen rules leave {ids} open, since {'; and since '.join(sorted(reasons))}." if refused else ""
+    """A sentence on the statements that stay open, each with its reason; empty without any."""
+    reasons: dict[str, list[str]] = {}
+    for one in _refused(study):
+        reasons.setdefault(one.sentence.partition(". ")[0].removeprefix("Open: "), []).append(one.id)
+    parts = [f"{join_names(ids)} open ({reason})" for reason, ids in reasons.items()]
+    return f"The frozen rules leave {join_names(parts)}." if parts else ""
 
 
 def _other_correction(study: Study, different: str) -> str:
