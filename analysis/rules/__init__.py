@@ -62,7 +62,6 @@ def rule_files() -> tuple[RuleFile, ...]:
     )
 
 
-@cache
 def fact_checks() -> tuple[RuleFile, ...]:
     """The files that correct scopes and sentences after all printed numbers were computed again, in order of time."""
     return tuple(file for file in rule_files() if file.path.stem.startswith("fact_check"))
