@@ -61,8 +61,8 @@ def heatmap(
     a part; by default where it is the middle of the domain. first: the number that rows and columns are counted from if
     they are too many to be named. level: whether the columns' names have room to stand level. form: Vega's number
     format of the legend. axes: whether the axes have numbers and titles; where the numbers of another map serve this
-    one too, their room is kept, so that both are equally large. names: the pixels of the
-    longest name, which those of the columns take where maps with names of several lengths stand beside each other.
+    one too, their room is kept, so that both are equally large. names: the pixels of the longest name, which those of
+    the columns take where maps with names of several lengths stand beside each other.
     """
     theme = theme or Theme()
     if diverging is None:

@@ -184,10 +184,11 @@ def _judgement(
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
     experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
     sentence = margin_contests.sentence(found, comparison, verdict, decided.waiting)
-    if verdict != OPEN and statement.end == MISSED and still_falling(statement.arm, runs, rules):
-        share = 100 * fall_at_the_end(statement.arm, runs, rules)
+    fall = fall_at_the_end(statement.arm, runs, rules) if verdict != OPEN and statement.end == MISSED else 0.0
+    if fall >= rules.levelled:
         sentence += (
-            f" The loss of the first was still falling: by {share:.1f} % of it over the last fifth of the tokens."
+            f" The loss of the first was still falling: over the last fifth of the tokens by {100 * fall:.1f} % of "
+            "what positions are worth."
         )
     return Judgement(
         id=statement.id,

@@ -136,10 +136,11 @@ def _finding(table: pd.DataFrame) -> str:
     grown = both[sure & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
         said = [
-            f"{what} from {fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))}"
-            for what, which in _examples(grown[wide], table)
+            f"{what}{verb} from {fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))}{unit}"
+            for (what, which), (verb, unit) in zip(
+                _examples(grown[wide], table), ((" grows", " nats"), ("", "")), strict=False
+            )
         ]
-        said[0] = said[0].replace(" from ", " grows from ", 1) + " nats"
         return f"From width {narrow} to {wide} {', and '.join(said)}"
     most = str(changes.abs().idxmax())
     return (

@@ -245,7 +245,7 @@ def _what_else() -> str:
             if comparison.panel == panel and comparison.also:
                 others.setdefault(comparison.also, []).append(comparison.label)
         more = "; ".join(f"in {join_names(labels)}, {also}" for also, labels in others.items())
-        alone = [one.label for one in COMPARISONS if one.panel == panel and one.label in _alone()]
+        alone = [one.label for one in COMPARISONS if one.panel == panel and not one.also]
         said.append(f"{what} in {join_names(alone)}. More changes in the others: {more}.")
     return " ".join(said)
 
