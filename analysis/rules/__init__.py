@@ -23,7 +23,7 @@ ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
-REPEATED = FOLDER / "repeated.toml"
+REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
@@ -300,7 +300,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, REPEATED))
+    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED))
 
 
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:

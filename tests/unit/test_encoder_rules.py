@@ -309,15 +309,15 @@ def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_fi
         assert getattr(further, field) == getattr(RULES, field)
 
 
-def test_repeated_comparisons_have_seeds_of_their_own() -> None:
-    """Nothing but the seeds differs from the file that asked first, and no run of it is counted again."""
-    again, first = (
-        all_encoder_rules()[3],
-        {one.id: one for rules in all_encoder_rules()[:3] for one in rules.statements},
-    )
+@pytest.mark.parametrize(("place", "asked_first"), [(3, ("C34c", "C34d", "C36i")), (4, ("C34f", "C34j", "C36h"))])
+def test_repeated_comparisons_have_seeds_of_their_own(place: int, asked_first: tuple[str, ...]) -> None:
+    """Nothing but the seeds differs from the file that asked first, and no run of another file is counted again."""
+    again, before_it = all_encoder_rules()[place], all_encoder_rules()[:place]
+    first = {one.id: one for rules in before_it for one in rules.statements}
     assert len(again.seeds) == 2 * len(RULES.seeds)
-    assert not set(again.seeds) & {*RULES.seeds, *RULES.plateau.seeds, *RULES.pilots.seeds}
-    for contest, before in zip(again.statements, ("C34c", "C34d", "C36i"), strict=True):
+    taken = {seed for rules in before_it for seed in rules.seeds}
+    assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
+    for contest, before in zip(again.statements, asked_first, strict=True):
         for name in ("variant", "baseline", "kind", "expect", "preset", "margin", "spread"):
             assert getattr(contest, name) == getattr(first[before], name)
         for variant in (contest.variant, contest.baseline):
