@@ -178,6 +178,7 @@ def question() -> None:
         "<style>.st-key-question h1{font-size:1.75rem;padding:0}"
         "@media(min-width:900px){.stMain .stMainBlockContainer{padding-top:.7rem}}"
         ".st-key-ways a{border:1px solid #8888;border-radius:8px;padding:6px 14px}"
+        "@media(min-width:1001px){[data-testid=stColumn]:has(.st-key-proof)>div{position:sticky;top:1rem;height:auto}}"
         "@media(max-width:1000px){[data-testid=stHorizontalBlock]:has(.st-key-reasons){flex-direction:column}"
         "[data-testid=stColumn]:is(:has(.st-key-reasons),:has(.st-key-proof)){width:100%;flex:none}}"
         "@media(max-width:640px){.st-key-question h1{font-size:1.5rem;line-height:1.25}"
@@ -309,9 +310,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     """
     if not ways:
         return ""
-    decimals, rounded = (
-        (2, "; numbers rounded") if terms else (3, "")
-    )  # Beside statements, small differences of the rows are seen in the numbers.
+    decimals = 2 if terms else 3  # Beside statements, small differences of the rows are seen in the numbers.
     seeds = min(way.seeds for way in ways if not way.recipe)
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
@@ -325,10 +324,10 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     counted = plural(seeds, "seed")
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
-    hollow = "; hollow dot: the rules leave the difference open" if any(way.undecided for way in ways) else ""
+    hollow = "; hollow: left open by the rules" if any(way.undecided for way in ways) else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"(bars are 95 % intervals{hollow}{rounded})</caption>"
+        f"(bars: 95 % intervals{hollow})</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss minus adding’s<br>'
         f"(nats, {counted}; lower is better)</th>"
