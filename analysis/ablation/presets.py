@@ -95,7 +95,7 @@ class Pretraining:
         if fields.get("disentangled"):
             fields["disentangled"] = self.length
         config = shape | fields
-        if self.matched and (variant.match_wider or not variant.wider) and self.variant != "bert_a":
+        if self.matched and variant.match and self.variant != "bert_a":
             from analysis.ablation.sizes import matched_width
 
             reference = replace(self, variant="bert_a").config()

@@ -61,7 +61,7 @@ class Variant:
 
     settings: fields of AddendConfig that differ from its defaults. position_share: with concat, the share
     of the width that positions take; with add, the share that words leave empty. wider: the share by which the
-    width grows beyond bert_a's, which concatenated positions take; match_wider: whether a matched preset then narrows
+    width grows beyond bert_a's, which concatenated positions take; match: whether a matched preset changes the width of
     the feed-forward layers until the parameters are bert_a's.
     needs: the variant whose run of the same seed must be there first; inherits: what of that run's model
     this one starts from, its words or all of it. share_of_steps: how long this one is trained, as a share
@@ -80,7 +80,7 @@ class Variant:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     position_share: float = 0.0
     wider: float = 0.0
-    match_wider: bool = False
+    match: bool = True
     needs: str | None = None
     inherits: Literal["words", "model"] = "words"
     share_of_steps: float = 1.0
@@ -193,6 +193,16 @@ _TABLE = (
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
+        name="bert_a_d_unscaled_extra",
+        title="Every layer, own matrix, extra",
+        combines="added",
+        summary="As every layer, own matrix, but its feed-forward layers stay as wide as those of adding, so that "
+        "its projections are extra parameters.",
+        settings={"untied": "added"},
+        match=False,
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
         name="bert_a_narrow_50",
         title="Added, words of 50 %",
         combines="added",
@@ -238,7 +248,6 @@ _TABLE = (
         "the same shape.",
         settings={"position": "learned", "combine": "add"},
         wider=0.25,
-        match_wider=True,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",
     ),
     Variant(
@@ -250,7 +259,6 @@ _TABLE = (
         settings={"position": "learned", "combine": "add"},
         position_share=0.2,
         wider=0.25,
-        match_wider=True,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",
     ),
     Variant(
@@ -422,12 +430,23 @@ _TABLE = (
         size="More parameters: one projection from twice the width.",
     ),
     Variant(
+        name="concat_project_extra",
+        title="Concatenated and projected, extra",
+        combines="concatenated",
+        summary="As concatenated and projected, but its feed-forward layers stay as wide as those of adding, so that "
+        "the projection is extra parameters.",
+        settings={"position": "learned", "combine": "project"},
+        match=False,
+        size="More parameters: one projection from twice the width.",
+    ),
+    Variant(
         name="concat_wide",
         title="Concatenated, wider",
         combines="concatenated",
         summary="Words keep their width and learned positions add a quarter to it, so that the whole model is wider.",
         settings={"position": "learned", "combine": "concat"},
         wider=0.25,
+        match=False,
         size="More parameters: every layer is a quarter wider.",
     ),
     Variant(
@@ -438,7 +457,6 @@ _TABLE = (
         "that it has no more of them than the one that adds.",
         settings={"position": "learned", "combine": "concat"},
         wider=0.25,
-        match_wider=True,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",
     ),
     Variant(
@@ -500,6 +518,16 @@ _TABLE = (
         combines="added",
         summary="As every layer, own matrix, but positions are told in the first layer alone.",
         settings={"untied": "added", "told_layers": 1},
+        size="More parameters: two position projections and their norm.",
+    ),
+    Variant(
+        name="first_layer_own_extra",
+        title="First layer, own matrix, extra",
+        combines="added",
+        summary="As first layer, own matrix, but its feed-forward layers stay as wide as those of adding, so that "
+        "its projections are extra parameters.",
+        settings={"untied": "added", "told_layers": 1},
+        match=False,
         size="More parameters: two position projections and their norm.",
     ),
     Variant(
@@ -666,6 +694,16 @@ _TABLE = (
         summary="As apart, own matrix, with [CLS] treated like any other position.",
         key="ke2021tupe",
         settings={"untied": "own", "scale_terms": 2},
+        size="More parameters: two position projections and their norm, once for all layers.",
+    ),
+    Variant(
+        name="tupe_a_tie_cls_extra",
+        title="Apart, own matrix, [CLS] tied, extra",
+        combines="untied",
+        summary="As apart, own matrix, [CLS] tied, but its feed-forward layers stay as wide as those of adding, so "
+        "that its projections are extra parameters.",
+        settings={"untied": "own", "scale_terms": 2},
+        match=False,
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(

@@ -23,6 +23,7 @@ ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
+EQUAL_LAYERS = FOLDER / "equal_layers.toml"
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -300,7 +301,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED))
+    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED, EQUAL_LAYERS))
 
 
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:

@@ -290,7 +290,7 @@ def test_every_stored_run_names_the_file_as_it_is() -> None:
             assert config["began"] >= file.frozen, path.name
 
 
-@pytest.mark.parametrize("place", [1, 2])
+@pytest.mark.parametrize("place", [1, 2, 5])
 def test_further_rules_judge_their_own_runs_beside_those_that_began_under_the_first(place: int) -> None:
     """Nothing but the variants that the further file adds is judged anew, and its recipe is that of the first."""
     further = all_encoder_rules()[place]
