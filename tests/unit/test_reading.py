@@ -301,9 +301,6 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert "equally normalised (no gain)." in told_step.says(VIEWS["read"].defaults())
 
 
-NO_WORD = told.JudgedChange(0, "", 0)
-
-
 def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
     """Each in its own words, in short lines beside the plot, indented under the row that it changes, in their order."""
     assert [name for name, change in told.COMPARED.items() if not change.words] == ["bert_a"]
@@ -317,7 +314,8 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
     (bars,) = [layer for layer in panel.to_dict()["layer"] if layer["mark"]["type"] == "bar"]
     ends = [bars["encoding"][name]["field"] for name in ("x", "x2")]
     assert ends == ["start", "gap"], "a bar goes from the row that is changed to the dot"
-    again, facts = told.with_new_seeds(), {one.id: one for one in stored.statements()}
+    changes = told.judged_changes(frame.variant)
+    again = {variant: one.difference for variant, one in changes.items() if one.again}
     assert {"first_layer_attention", "every_layer_attention"} <= again.keys()
     for row, variant in zip(written, frame.variant, strict=True):
         lines = row["label"].strip("\n").split("\n")
@@ -329,11 +327,11 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
         if variant == "bert_a":
             assert row["written"] == "change\n8 seeds"
         else:
-            size = again[variant].step if variant in again else row["gap"] - row["start"]
+            size = again[variant] if variant in again else row["gap"] - row["start"]
             assert f"{abs(size):.2f}" in row["written"], "the number of the one change, as it is judged"
             assert ("16 new" in row["written"]) == (variant in again)
-            word = (told.judged_change(variant, facts) or NO_WORD).standing
-            assert row["written"].split("\n")[1:2] == [word] * bool(word), "the word of the rules, as on Home"
+            word = [changes[variant].standing] if variant in changes else []
+            assert row["written"].split("\n")[1:2] == word, "the word of the rules, as on Home"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])

@@ -19,7 +19,7 @@ from analysis.figures.reading.told import (
     HOME,
     NUMBERED,
     STEP,
-    with_new_seeds,
+    judged_changes,
 )
 from analysis.figures.training.advantage import EXPLORATORY
 from analysis.figures.training.trainings import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
@@ -128,9 +128,11 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    picture, again = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP}), with_new_seeds()
+    picture, changes = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP}), judged_changes(NUMBERED)
     sizes = {row.variant: signed(row.gap - row.start) for row in frames.rows(picture.frame())}
-    sizes |= {variant: f"{signed(one.step)} with {one.seeds} new seeds" for variant, one in again.items()}
+    sizes |= {
+        variant: f"{signed(one.difference)} with {one.seeds} new seeds" for variant, one in changes.items() if one.again
+    }
     if not set(NUMBERED) <= sizes.keys():
         return ""
     parts = [
