@@ -260,6 +260,9 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
     assert told.names_explained(["Added once"]) == ""
 
 
+STATEMENTS = [step.statement for step in told.NUMBERED.values()]
+
+
 def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
     step = STEPS["told"]
     answer, *lines = step.says(VALUES).splitlines()
@@ -268,14 +271,14 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
     gaps = FIGURES["training_gap"].of(VIEWS["training"].defaults() | {"preset": "width128", "part": "gap"}).frame()
     ends = [0.0, *(dict(zip(gaps.variant, gaps.gap, strict=True))[name] for name in told.NUMBERED)]
     parts = [after - before for before, after in itertools.pairwise(ends)]
-    for number, (name, part) in enumerate(zip(told_step.STEPS, parts, strict=True), start=1):
+    for number, (name, part) in enumerate(zip(STATEMENTS, parts, strict=True), start=1):
         judged = statement(name)
         new = judged.seeds > 8
         size = f"{judged.effect:.2f} with {judged.seeds} new seeds" if new else f"{part:.2f}"
         assert f"(step {number}: {size})".replace("-", "−") in answer, "one number a step: the one that is judged"
         variant = encoder_contests()[name][0].variant
         assert told.change_in_words(variant).startswith(f"step {number}: "), "the picture numbers it as the text does"
-    assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in told_step.STEPS)
+    assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in STATEMENTS)
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
         assert question.removesuffix("?").removeprefix("The ").lower() in step.text
@@ -293,7 +296,7 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert told_step.three_steps(undecided) == ""
     assert told_step.three_steps({name: one for name, one in measured.items() if name != "C34t"}) == ""
     whole = measured["C34b"]
-    decided = {name: replace(measured[name], verdict=whole.verdict) for name in told_step.STEPS}
+    decided = {name: replace(measured[name], verdict=whole.verdict) for name in STATEMENTS}
     assert "open" not in told_step.three_steps(measured | decided)
     assert "step 3 is still open" in told_step.three_steps(measured | decided | {"C34s": undecided["C34s"]})
     # C34e: what is added again to the whole input does not end lower, and its sentence says that nothing is gained.

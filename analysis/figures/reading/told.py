@@ -89,7 +89,32 @@ STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
 """The variants that the heading over the rows of Home names."""
-NUMBERED = ("bert_a_norm", "first_layer_attention", ATTENTION)
+
+
+class NumberedStep(NamedTuple):
+    """A change of the variant of the step before. statement: compares the two. words: the change, after steps before.
+
+    sides: the two in words of their own, of a step that was trained again with new seeds.
+    """
+
+    statement: str
+    words: str
+    sides: tuple[str, str] | None = None
+
+
+NUMBERED = {
+    "bert_a_norm": NumberedStep("C34i", "words and positions equally strong"),
+    "first_layer_attention": NumberedStep(
+        "C34t",
+        "told to the queries and keys of the first layer alone",
+        ("Told to the queries and keys of the first layer", "added once, normalised"),
+    ),
+    ATTENTION: NumberedStep(
+        "C34s",
+        "told to those of every layer",
+        ("Told to the queries and keys of every layer", "to those of the first alone"),
+    ),
+}
 """The steps from adding once to telling the attention of every layer, which the text and the picture number."""
 IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, "every_layer_hidden")
 """The variants of `COMPARED` that tell positions in more places, step by step."""
@@ -383,7 +408,7 @@ def change_in_words(variant: str) -> str:
     'step 1: words and positions equally strong'
     """
     words = COMPARED[variant].words or title(variant)
-    return f"step {NUMBERED.index(variant) + 1}: {words}" if variant in NUMBERED else words
+    return f"step {[*NUMBERED].index(variant) + 1}: {words}" if variant in NUMBERED else words
 
 
 class JudgedChange(NamedTuple):
