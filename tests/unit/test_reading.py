@@ -32,14 +32,11 @@ from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, saving, shift, told
 from analysis.figures.reading.arithmetic import closest, concatenated, plane
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
-from analysis.figures.reading.sum import scale as sum_scale
-from analysis.figures.reading.sum import summands
+from analysis.figures.reading.sum import scale as sum_scale, summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
 from analysis.narrative.answer.stored_answer import answer
-from analysis.narrative.reading import STEPS, length, ordered, still_open
-from analysis.narrative.reading import order as order_step
-from analysis.narrative.reading import told as told_step
+from analysis.narrative.reading import STEPS, length, order as order_step, ordered, still_open, told as told_step
 from analysis.narrative.reading.moved import MOVED
 from analysis.narrative.reading.step import Control, Picture, Step
 from analysis.narrative.self_check import checks

@@ -122,13 +122,12 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     whole, steps = measured.get(ATTENTION), [measured.get(one.statement) for one in NUMBERED.values()]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    picture, changes = (
-        stored_figure("reading_told", {"variant": [*NUMBERED][-1], "rows": STEP}),
-        judged_changes(NUMBERED),
-    )
+    picture = stored_figure("reading_told", {"variant": [*NUMBERED][-1], "rows": STEP})
     sizes = {row.variant: signed(row.gap - row.start) for row in frames.rows(picture.frame())}
     sizes |= {
-        variant: f"{signed(one.difference)} with {one.seeds} new seeds" for variant, one in changes.items() if one.again
+        variant: f"{signed(one.difference)} with {one.seeds} new seeds"
+        for variant, one in judged_changes(NUMBERED).items()
+        if one.again
     }
     if not NUMBERED.keys() <= sizes.keys():
         return ""
