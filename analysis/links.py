@@ -4,8 +4,7 @@ Links contain ids instead of the labels on screen, so they survive changes of wo
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from dataclasses import dataclass, field as dataclass_field
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Int64, UInt16
 
 from analysis.core.atomic_write import atomic_write
+from analysis.core.default_model import file_sha256
 from analysis.core.errors import AddendError
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def prepare(
     description = {
         "train": train.name,
         "valid": valid.name,
-        "train_sha256": _sha256(train),
-        "valid_sha256": _sha256(valid),
+        "train_sha256": file_sha256(train),
+        "valid_sha256": file_sha256(valid),
         "limit": limit,
         "vocabulary": encoder.get_vocab_size(),
     }
@@ -146,7 +147,7 @@ def load(folder: Path) -> Corpus:
             f"{folder} is no prepared corpus: it lacks {missing[0]}. Prepare it again with --corpus FILE."
         )
     description = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
-    digest = hashlib.sha256("".join(_sha256(file) for file in files).encode()).hexdigest()[:16]
+    digest = hashlib.sha256("".join(file_sha256(file) for file in files).encode()).hexdigest()[:16]
     train, valid = (np.load(file, mmap_mode="r") for file in files[1:])
     return Corpus(folder=folder, train=train, valid=valid, vocabulary=description["vocabulary"], digest=digest)
 
@@ -158,11 +159,6 @@ def _limited(lines: Iterator[str], limit: int | None) -> Iterator[str]:
         if limit is not None and characters > limit:
             return
         yield line
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from analysis.claims.statements.judgement import Claim, Document, Quotation
-from analysis.rules import DOCUMENTS as FILE
-from analysis.rules import rule_files
+from analysis.rules import DOCUMENTS as FILE, rule_files
 
 __all__ = ["CLAIMS", "DOCUMENTS", "QUESTIONS", "Claim", "Document", "Quotation", "quotations", "tables"]
 

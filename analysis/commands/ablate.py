@@ -53,8 +53,7 @@ def ablate(
     from analysis.ablation import corpus as corpora
     from analysis.ablation.job import SweepSettings, sweep_jobs
     from analysis.ablation.majority import store_majority
-    from analysis.ablation.plan import FINETUNING
-    from analysis.ablation.plan import jobs as plan_jobs
+    from analysis.ablation.plan import FINETUNING, jobs as plan_jobs
     from analysis.core.errors import AddendError
     from analysis.engine import run_all
 

@@ -16,8 +16,7 @@ def encode(
     import pandas as pd
 
     from analysis.core import csv_export
-    from analysis.encodings import ENCODINGS
-    from analysis.encodings import encode as encoding_table
+    from analysis.encodings import ENCODINGS, encode as encoding_table
 
     table = encoding_table(name, length=length, dim=dim)
     if csv:

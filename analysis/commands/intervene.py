@@ -31,8 +31,7 @@ def intervene(
     ] = None,
 ) -> None:
     """Changes positions, segments or terms: of a text, prints outcomes as JSON; of a corpus, writes a results file."""
-    from analysis.measurements.interventions.run import intervene as run
-    from analysis.measurements.interventions.run import permutation_test
+    from analysis.measurements.interventions.run import intervene as run, permutation_test
     from analysis.models.load import load
     from analysis.models.source import resolve
 

@@ -34,3 +34,10 @@ def stacked(parts: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
     frame = pd.concat(parts.values(), ignore_index=True)
     frame.insert(0, column, np.repeat(np.asarray(list(parts), dtype=object), [len(part) for part in parts.values()]))
     return frame
+
+
+def nested(values: np.ndarray) -> list[object]:
+    """An array as nested lists of numbers, with None for NaN, which JSON does not know."""
+    numbers = values.astype(object)
+    numbers[np.isnan(values)] = None
+    return numbers.tolist()

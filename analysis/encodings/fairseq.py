@@ -4,8 +4,7 @@ import numpy as np
 
 from analysis.core.errors import AddendError
 from analysis.encodings.encoding import Encoding, Option, Shift, Table, register
-from analysis.encodings.tensor2tensor import shift as tensor2tensor_shift
-from analysis.encodings.tensor2tensor import signal
+from analysis.encodings.tensor2tensor import shift as tensor2tensor_shift, signal
 
 
 def table(length: int, dim: int, *, padding_idx: int, padded: int) -> Table:

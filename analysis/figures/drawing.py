@@ -94,10 +94,9 @@ class Theme:
         """The colours of values from -limit to limit."""
         return colour_scale(self.diverging, (-limit, limit))
 
-    def gains(self, limit: float, *, lower_is_better: bool = False) -> alt.Scale:
+    def gains(self, limit: float) -> alt.Scale:
         """The colours of changes from -limit to limit: violet for the worse, green for the better."""
-        stops = self.diverging
-        return colour_scale(stops[::-1] if lower_is_better else stops, (-limit, limit))
+        return self.around_zero(limit)
 
     @property
     def sequential(self) -> list[str]:

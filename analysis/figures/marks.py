@@ -292,15 +292,13 @@ def grouped_rows(
     return labels, y, written, row_height(wrapped, minimum) * len(order)
 
 
-def texts_beside(
-    frame: pd.DataFrame, y: alt.Y, theme: Theme, column: str = "written", *, left: float = 8, shown: str = "true"
-) -> Chart:
+def texts_beside(frame: pd.DataFrame, y: alt.Y, theme: Theme, column: str = "written", *, shown: str = "true") -> Chart:
     """The text of each row, of one line or two, in a column at the right of the plot.
 
-    column: of the frame. left: pixels from the plot's right edge. shown: the condition of Vega on which it takes room.
+    column: of the frame. shown: the condition of Vega on which it takes room.
     """
     text = alt.Chart(frame).mark_text(
-        align="left", dx=left, dy=alt.expr(f"-{LABEL_LINE / 2:g} * (length(split(datum.{column}, '\\n')) - 1)"),
+        align="left", dx=8, dy=alt.expr(f"-{LABEL_LINE / 2:g} * (length(split(datum.{column}, '\\n')) - 1)"),
         lineBreak="\n", lineHeight=LABEL_LINE, fontSize=TEXT, color=theme.ink,
     )  # fmt: skip
     text["mark"]["text"] = alt.expr(f"{shown} ? datum.{column} : ''")

@@ -32,22 +32,20 @@ def _variant(value: object) -> str:
     return variant_name(_name(value))
 
 
-def _task(value: object) -> str:
-    if (found := task_name(text := _name(value))) is None:
-        raise InvalidValue(f"{text!r}; expected one of {', '.join(TASKS)}")
-    return found
+def _known(find: Callable[[str], str | None], expected: str) -> Callable[[object], str]:
+    """A function that finds the name of a known thing in a value, or raises with what was expected."""
+
+    def name(value: object) -> str:
+        if (found := find(text := _name(value))) is None:
+            raise InvalidValue(f"{text!r}; expected {expected}")
+        return found
+
+    return name
 
 
-def _score_metric(value: object) -> str:
-    if (found := metric_name(text := _name(value))) is None:
-        raise InvalidValue(f"{text!r}; expected one of {', '.join(sorted(METRICS))}")
-    return found
-
-
-def _curve_metric(value: object) -> str:
-    if (found := curve_name(text := _name(value))) is None:
-        raise InvalidValue(f"{text!r}; expected of a curve: {', '.join(CURVES)}")
-    return found
+_task = _known(task_name, f"one of {', '.join(TASKS)}")
+_score_metric = _known(metric_name, f"one of {', '.join(sorted(METRICS))}")
+_curve_metric = _known(curve_name, f"of a curve: {', '.join(CURVES)}")
 
 
 def _integer(value: object) -> int:

@@ -327,8 +327,7 @@ def _from_folder(path: Path, name: str, terms: bool) -> Source:
 
 def _from_hub(model: str, revision: str | None, progress: Progress, terms: bool, fetch: bool) -> Source:
     import httpx2
-    from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
-    from huggingface_hub import errors as hub
+    from huggingface_hub import HfApi, constants, errors as hub, hf_hub_download, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 
     from analysis.models import hub_client  # which puts its checks into the library's client

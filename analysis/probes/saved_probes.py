@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.core import settings
+from analysis.core import frames, settings
 from analysis.core.atomic_write import atomic_write
 from analysis.core.errors import StoreError
 from analysis.core.term_names import MEAN_SOURCES, SCORE_BIAS, SOURCES
@@ -89,7 +89,7 @@ def write(
             "added": list(decomposition.added),
             "frozen_gap": None if np.isnan(decomposition.frozen_gap) else decomposition.frozen_gap,
             "truncated_from": provenance.truncated_from,
-            "cancellation": _numbers(decomposition.cancellation),
+            "cancellation": frames.nested(decomposition.cancellation),
         },
     )
 
@@ -123,15 +123,8 @@ def read(probe_id: str) -> Decomposition:
     return _read(own if own.is_file() else bundled, probe_id)
 
 
-def _numbers(values: np.ndarray) -> list[object]:
-    """Numbers as JSON has them, which knows no NaN, in nested lists."""
-    values_or_none = values.astype(object)
-    values_or_none[np.isnan(values)] = None
-    return values_or_none.tolist()
-
-
 def _array(numbers: Sequence[object]) -> np.ndarray:
-    """The array of such lists, NaN where they hold None."""
+    """The array of nested lists, NaN where they hold None."""
     return np.asarray(numbers, dtype=float)
 
 

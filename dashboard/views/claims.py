@@ -4,8 +4,7 @@ import streamlit as st
 
 from analysis.claims.statements import stored as statements
 from analysis.figures import stored_figure
-from analysis.figures.claims.board import board as claims_board
-from analysis.figures.claims.board import standings
+from analysis.figures.claims.board import board as claims_board, standings
 from analysis.figures.reading.open_questions import OLD_VERDICTS
 from dashboard.widgets import first_verdicts, show
 from dashboard.widgets.claims_board import show_board

@@ -54,11 +54,6 @@ FOLDED = {
 }
 
 
-def card_of(part: str) -> str:
-    """The card that a part stands in."""
-    return next(card for card, parts in PARTS.items() if part in parts)
-
-
 def draw_meaning(card: str, part: str, model: str) -> None:
     """Says what a part of an answer means for adding, how far the answer goes, and the statements that it decides."""
     question, answer = QUESTIONS[card], geometry.answer(card, model)
@@ -92,7 +87,7 @@ if not models:
 with st.container(width=360):
     model = pickers.choice("model", "Model", models, readable, label_visibility="collapsed")
 part = pickers.fixed("part", [part for parts in PARTS.values() for part in parts])
-card = card_of(part)
+card = next(card for card, parts in PARTS.items() if part in parts)
 question_cards.show_cards(
     "geometry.cards",
     geometry.cards(model),

@@ -7,8 +7,7 @@ import streamlit as st
 
 from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
-from analysis.figures.runs.all_runs import FINISHED, kind_title, newest_of_each_first, summary
-from analysis.figures.runs.all_runs import all_runs as stored_runs
+from analysis.figures.runs.all_runs import FINISHED, all_runs as stored_runs, kind_title, newest_of_each_first, summary
 from analysis.figures.training.trainings import BASELINES, COMMAND, MASKED
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import phone_fold, show

@@ -9,8 +9,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
-from analysis.figures.training.trainings import stored_presets
-from analysis.figures.training.trainings import title as trained_name
+from analysis.figures.training.trainings import stored_presets, title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
@@ -24,13 +23,13 @@ from analysis.narrative.choosing.board import (
     headline,
     longer_texts,
     recipes,
+    rows as encoding_rows,
     rows_in_words,
     rows_of_methods,
     studied,
     summary,
     trained_title,
 )
-from analysis.narrative.choosing.board import rows as encoding_rows
 from analysis.narrative.choosing.methods import STRENGTHS
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra

@@ -9,8 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core.term_names import ADDED_TERMS
 from analysis.core.wavelengths import BANDS
-from analysis.figures.terms.measures import ORDER as TERMS
-from analysis.figures.terms.measures import term_label
+from analysis.figures.terms.measures import ORDER as TERMS, term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
 from analysis.probes.intervention_probe import ORDER

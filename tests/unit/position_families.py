@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import transformers
-from family_specimens import GROUPED, SPECIMENS, YARN, _vision, randomised
-from family_specimens import _tiny as tiny
+from family_specimens import GROUPED, SPECIMENS, YARN, _tiny as tiny, _vision, randomised
 from transformers.models.whisper.modeling_whisper import WhisperEncoder
 
 HEADS = {"head_dim": 8, **GROUPED}

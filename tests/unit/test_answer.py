@@ -15,8 +15,7 @@ from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored_answer, tables
 from analysis.narrative.answer.cards import cards
 from analysis.narrative.answer.computed_sentence import Tempering, limit_in_words
-from analysis.narrative.answer.sentences import cost as cost_sentence
-from analysis.narrative.answer.sentences import inside_heads
+from analysis.narrative.answer.sentences import cost as cost_sentence, inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
 from analysis.narrative.answer.sentences.small import LEADS, ONCE_AT_OTHER_WIDTHS
 from analysis.rules import all_encoder_rules

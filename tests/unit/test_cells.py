@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn_values import bars as bars_of
-from drawn_values import drawn_rows
+from drawn_values import bars as bars_of, drawn_rows
 from specimens import TEXT, embedded_loaded
 
 from analysis.core.errors import LinkError

@@ -10,8 +10,7 @@ import pytest
 
 from analysis import store_build
 from analysis.claims import CLAIMS, DOCUMENTS, QUESTIONS, quotations, tables
-from analysis.claims.statements import published
-from analysis.claims.statements import stored as statements
+from analysis.claims.statements import published, stored as statements
 from analysis.core.formatting import interval_text, join_names, plural, significant
 from analysis.core.provenance import ROOT
 from analysis.rules import FOLDER

@@ -12,8 +12,7 @@ import pytest
 from judged import statement
 
 from analysis.ablation.variants import VARIANTS
-from analysis.claims.statements import deciding, stored
-from analysis.claims.statements import rows as readings
+from analysis.claims.statements import deciding, rows as readings, stored
 from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED
 from analysis.core.formatting import SUPERSCRIPT
 from analysis.figures import FIGURES

@@ -25,8 +25,7 @@ from tiny_tokenizers import sentencepiece_bpe
 from transformers import LlamaConfig, LlamaModel
 
 from analysis import commands
-from analysis.encodings import ENCODINGS
-from analysis.encodings import encode as table_of
+from analysis.encodings import ENCODINGS, encode as table_of
 from analysis.links import VIEWS, link
 from analysis.measurements.terms import FOUR, TERMS
 from analysis.store import read

@@ -21,8 +21,7 @@ from analysis.core import default_model
 from analysis.core.errors import InterventionError, LinkError, NoResults, UnknownName
 from analysis.figures import FIGURES, drawing
 from analysis.figures.interventions.one_text import APART
-from analysis.links import VIEWS, link
-from analysis.links import parse as parse_link
+from analysis.links import VIEWS, link, parse as parse_link
 from analysis.measurements.interventions.corpus import ROTARY, STANDARD, intervene_corpus
 from analysis.measurements.interventions.kinds import INTERVENTIONS, parse
 from analysis.measurements.interventions.run import intervene, permutation_test

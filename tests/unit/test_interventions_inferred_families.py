@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from family_specimens import UNKNOWN_SHAPE as SHAPE
-from family_specimens import randomised
+from family_specimens import UNKNOWN_SHAPE as SHAPE, randomised
 from specimens import TEXT, tiny_tokenizer
 from tiny_tokenizers import byte_level
 from transformers import (

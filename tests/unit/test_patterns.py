@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from family_specimens import UNKNOWN_SHAPE as SHAPE
-from family_specimens import randomised
+from family_specimens import UNKNOWN_SHAPE as SHAPE, randomised
 from tiny_tokenizers import byte_level
 from transformers import (
     BartConfig,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from family_specimens import GROUPED
-from family_specimens import _tiny as tiny
+from family_specimens import GROUPED, _tiny as tiny
 from safetensors.torch import load_file, save_file
 from specimens import TEXT, tiny_tokenizer
 from typer.testing import CliRunner

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from family_specimens import GROUPED, SPECIMENS, randomised
-from family_specimens import _tiny as tiny
+from family_specimens import GROUPED, SPECIMENS, _tiny as tiny, randomised
 from position_families import ADDING, HEADS, LONG, REFUSED, TURNING
 from specimens import TEXT, tiny_bert, tiny_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, RoFormerConfig, RoFormerModel

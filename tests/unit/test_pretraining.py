@@ -13,8 +13,7 @@ from tokenizers import Tokenizer
 from torch.optim.lr_scheduler import LinearLR, SequentialLR
 from transformers import AutoTokenizer, DataCollatorForLanguageModeling
 
-from analysis.ablation import corpus as corpora
-from analysis.ablation import pretrain as module
+from analysis.ablation import corpus as corpora, pretrain as module
 from analysis.ablation.corpus import CLS, IGNORED, MASK, SEP, SPECIALS, Corpus, PackedWindows, prepare
 from analysis.ablation.encoder import AddendForMaskedLM
 from analysis.ablation.job import Job, SweepSettings, save

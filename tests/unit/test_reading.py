@@ -32,14 +32,11 @@ from analysis.figures.outliers import largest_near
 from analysis.figures.reading import cut, order, saving, shift, told
 from analysis.figures.reading.arithmetic import closest, concatenated, plane
 from analysis.figures.reading.orthogonal import BINS, cosine_cdf, mean_abs_cosine
-from analysis.figures.reading.sum import scale as sum_scale
-from analysis.figures.reading.sum import summands
+from analysis.figures.reading.sum import scale as sum_scale, summands
 from analysis.links import VIEWS
 from analysis.narrative.answer.cards import ways_of_telling
 from analysis.narrative.answer.stored_answer import answer
-from analysis.narrative.reading import STEPS, length, ordered, still_open
-from analysis.narrative.reading import order as order_step
-from analysis.narrative.reading import told as told_step
+from analysis.narrative.reading import STEPS, length, order as order_step, ordered, still_open, told as told_step
 from analysis.narrative.reading.moved import MOVED
 from analysis.narrative.reading.step import Control, Picture, Step
 from analysis.narrative.self_check import checks
@@ -260,6 +257,9 @@ def test_the_rows_of_the_first_page_are_those_that_it_shows(store: Path) -> None
     assert told.names_explained(["Added once"]) == ""
 
 
+STATEMENTS = [step.statement for step in told.NUMBERED.values()]
+
+
 def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) -> None:
     step = STEPS["told"]
     answer, *lines = step.says(VALUES).splitlines()
@@ -268,14 +268,14 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
     gaps = FIGURES["training_gap"].of(VIEWS["training"].defaults() | {"preset": "width128", "part": "gap"}).frame()
     ends = [0.0, *(dict(zip(gaps.variant, gaps.gap, strict=True))[name] for name in told.NUMBERED)]
     parts = [after - before for before, after in itertools.pairwise(ends)]
-    for number, (name, part) in enumerate(zip(told_step.STEPS, parts, strict=True), start=1):
+    for number, (name, part) in enumerate(zip(STATEMENTS, parts, strict=True), start=1):
         judged = statement(name)
         new = judged.seeds > 8
         size = f"{judged.effect:.2f} with {judged.seeds} new seeds" if new else f"{part:.2f}"
         assert f"(step {number}: {size})".replace("-", "−") in answer, "one number a step: the one that is judged"
         variant = encoder_contests()[name][0].variant
         assert told.change_in_words(variant).startswith(f"step {number}: "), "the picture numbers it as the text does"
-    assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in told_step.STEPS)
+    assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in STATEMENTS)
     for question, line in zip(told_step.QUESTIONS, lines, strict=False):
         assert line.startswith(f"{question} ")
         assert question.removesuffix("?").removeprefix("The ").lower() in step.text
@@ -293,15 +293,12 @@ def test_the_three_steps_are_told_as_the_rules_have_decided(store: Path) -> None
     assert told_step.three_steps(undecided) == ""
     assert told_step.three_steps({name: one for name, one in measured.items() if name != "C34t"}) == ""
     whole = measured["C34b"]
-    decided = {name: replace(measured[name], verdict=whole.verdict) for name in told_step.STEPS}
+    decided = {name: replace(measured[name], verdict=whole.verdict) for name in STATEMENTS}
     assert "open" not in told_step.three_steps(measured | decided)
     assert "step 3 is still open" in told_step.three_steps(measured | decided | {"C34s": undecided["C34s"]})
     # C34e: what is added again to the whole input does not end lower, and its sentence says that nothing is gained.
     assert measured["C34e"].verdict == "contradicted"
     assert "equally normalised (no gain)." in told_step.says(VIEWS["read"].defaults())
-
-
-NO_WORD = told.JudgedChange(0, "", 0)
 
 
 def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
@@ -317,7 +314,8 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
     (bars,) = [layer for layer in panel.to_dict()["layer"] if layer["mark"]["type"] == "bar"]
     ends = [bars["encoding"][name]["field"] for name in ("x", "x2")]
     assert ends == ["start", "gap"], "a bar goes from the row that is changed to the dot"
-    again, facts = told.with_new_seeds(), {one.id: one for one in stored.statements()}
+    changes = told.judged_changes(frame.variant)
+    again = {variant: one.difference for variant, one in changes.items() if one.again}
     assert {"first_layer_attention", "every_layer_attention"} <= again.keys()
     for row, variant in zip(written, frame.variant, strict=True):
         lines = row["label"].strip("\n").split("\n")
@@ -329,11 +327,11 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
         if variant == "bert_a":
             assert row["written"] == "change\n8 seeds"
         else:
-            size = again[variant].step if variant in again else row["gap"] - row["start"]
+            size = again[variant] if variant in again else row["gap"] - row["start"]
             assert f"{abs(size):.2f}" in row["written"], "the number of the one change, as it is judged"
             assert ("16 new" in row["written"]) == (variant in again)
-            word = (told.judged_change(variant, facts) or NO_WORD).standing
-            assert row["written"].split("\n")[1:2] == [word] * bool(word), "the word of the rules, as on Home"
+            word = [changes[variant].standing] if variant in changes else []
+            assert row["written"].split("\n")[1:2] == word, "the word of the rules, as on Home"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_values import bars as bars_of
-from drawn_values import colour_limits
+from drawn_values import bars as bars_of, colour_limits
 from family_specimens import SPECIMENS
 from specimens import PAIR, TEXT, embedded_loaded, tiny_tokenizer
 

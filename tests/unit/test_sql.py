@@ -31,8 +31,7 @@ from analysis.figures import FIGURES, drawing
 from analysis.figures.terms.measures import term_label
 from analysis.figures.terms.term_marks import COLOURS
 from analysis.probes import text_probe
-from analysis.sql import public
-from analysis.sql import run_query as module
+from analysis.sql import public, run_query as module
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS, Limits
 from analysis.sql.run_query import ENVIRONMENT, ask

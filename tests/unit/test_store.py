@@ -28,8 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.core.errors import StoreError, StoreLocked
-from analysis.store import files, fill, kinds, read
-from analysis.store import sync as module
+from analysis.store import files, fill, kinds, read, sync as module
 from analysis.store.paths import store_path
 from analysis.store.sync import fingerprint, stored_fingerprint, sync
 

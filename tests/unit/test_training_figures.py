@@ -29,8 +29,13 @@ from analysis.figures.training.line_marks import DASH_ORDER, NAME_HEIGHT, coveri
 from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
-from analysis.figures.training.trainings import TrainingParameters, index, title, usual_baseline
-from analysis.figures.training.trainings import select_trainings as select
+from analysis.figures.training.trainings import (
+    TrainingParameters,
+    index,
+    select_trainings as select,
+    title,
+    usual_baseline,
+)
 from analysis.figures.training.verdict import verdict
 from analysis.statistics import smallest_detectable
 from analysis.store.read import query

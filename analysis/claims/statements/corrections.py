@@ -5,7 +5,6 @@ file takes the place of the one with its id, and of one about the same two varia
 The files `analysis/rules/fact_check*.toml` say of some what their readings are of.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -200,7 +199,7 @@ def _judgement(
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
-    line = -math.log(encoder_rules().earlier) if kind == STEPS else rules.margin
+    line = margin_contests.line_of(kind, rules.margin, encoder_rules().earlier)
     experiment = DECIDED
     if decided.verdict == OPEN:
         experiment = margin_contests.new_seeds(

@@ -1,7 +1,6 @@
 """Encoders compared with each other against a margin, by `analysis/rules/encoders.toml` and the files after it."""
 
 import json
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -283,6 +282,6 @@ def _next_experiment(
         comparison.found,
         (contest.variant, contest.baseline),
         expect=contest.expect,
-        line=-math.log(rules.earlier) if contest.kind == STEPS else contest.margin,
+        line=margin_contests.line_of(contest.kind, contest.margin, rules.earlier),
         hours=HOURS[contest.preset],
     )

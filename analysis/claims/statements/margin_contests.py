@@ -98,8 +98,12 @@ def compare_sides(
         return MarginComparison(found=found, test=NOT_TESTED, missing=missing)
     if reason := problem or _refusal(names, chosen, result, kind, limits):
         return MarginComparison(found=found, test=NOT_TESTED, reason=reason)
-    line = -math.log(limits.earlier) if kind == STEPS else margin
-    return MarginComparison(found=found, test=margin_test(result, expect, line))
+    return MarginComparison(found=found, test=margin_test(result, expect, line_of(kind, margin, limits.earlier)))
+
+
+def line_of(kind: str, margin: float, earlier: float) -> float:
+    """The line of a test: the margin in nats or, of steps, the logarithm of the ratio from which one is earlier."""
+    return -math.log(earlier) if kind == STEPS else margin
 
 
 def _refusal(
@@ -185,15 +189,19 @@ def sentence(found: str, comparison: MarginComparison, verdict: str, waiting: in
     """
     if verdict != OPEN:
         return f"{found[:1].upper()}{found[1:]}."
+    return f"Open: {open_reason(comparison, waiting)}.{f' So far, {found}.' if found else ''}"
+
+
+def open_reason(comparison: MarginComparison, waiting: int) -> str:
+    """The reason why a statement is open; `waiting` is as in `sentence`."""
+    if comparison.missing:
+        return f"{plural(comparison.missing, 'training')} still to be run"
     failed = "; those that are not trained yet count as failed" if waiting else ""
-    reason = comparison.reason or (
+    return comparison.reason or (
         f"its test holds by itself, but not once it is corrected for the other statements of its family{failed}"
         if decided_alone(comparison)
         else "the interval does not settle it"
     )
-    if comparison.missing:
-        reason = f"{plural(comparison.missing, 'training')} still to be run"
-    return f"Open: {reason}.{f' So far, {found}.' if found else ''}"
 
 
 @dataclass(frozen=True, kw_only=True)

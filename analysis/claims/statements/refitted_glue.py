@@ -141,6 +141,7 @@ def _judgement(
         kind=KIND,
         verdict=verdict,
         sentence=margin_contests.sentence(found, comparison, verdict, decided.waiting),
+        reason=margin_contests.open_reason(comparison, decided.waiting) if verdict == OPEN else "",
         unit=f"points of {TASKS[statement.task].title}",
         effect=effect,
         low=low,

@@ -17,8 +17,7 @@ def means(
     """Averages hidden states over windows of a text, at every depth: the basis of method `mean`."""
     from rich.progress import Progress
 
-    from analysis.measurements.means import measure
-    from analysis.measurements.means import windows as text_windows
+    from analysis.measurements.means import measure, windows as text_windows
     from analysis.models.load import load
     from analysis.models.source import resolve
 

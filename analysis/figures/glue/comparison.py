@@ -189,7 +189,7 @@ def _refused_with_reason(study: Study) -> str:
     """A sentence on the statements that stay open, each with its reason; empty without any."""
     reasons: dict[str, list[str]] = {}
     for one in _refused(study):
-        reasons.setdefault(one.sentence.partition(". ")[0].removeprefix("Open: "), []).append(one.id)
+        reasons.setdefault(one.reason, []).append(one.id)
     parts = [f"{join_names(ids)} open ({reason})" for reason, ids in reasons.items()]
     return f"The frozen rules leave {join_names(parts)}." if parts else ""
 

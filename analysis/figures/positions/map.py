@@ -32,7 +32,7 @@ class MapBaselineParameters(Parameters):
 def position_map(params: MapBaselineParameters, run: tuple[PositionMap, PositionMap | None]) -> Figure:
     """The share of scores that depends on position, by layer and source, and the split of each layer's whole scores."""
     main, baseline = run
-    runs = {_title(main): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})
+    runs = {readable(main.provenance.model): main} | ({BASELINES[params.baseline]: baseline} if baseline else {})
     frame = pd.concat([_frame(result).assign(of=name) for name, result in runs.items()], ignore_index=True)
     columns = shown_sources(frame, main)
     totals = main.shares().sum(1)
@@ -129,10 +129,6 @@ def _draw(frame: pd.DataFrame, columns: list[str], runs: list[str], layers: int,
         bars = stacked(totals, x, "layer", theme, columns=2)
         panels.append(marks.panel(bars, theme=theme, width=marks.HALF, height=height, title=f"{name}, everything"))
     return panels
-
-
-def _title(result: PositionMap) -> str:
-    return readable(result.provenance.model)
 
 
 def _frame(result: PositionMap) -> pd.DataFrame:

@@ -176,7 +176,7 @@ def reading_concatenation(params: SplitParameters) -> Figure:
         alt=f"A vector and a matrix as coloured cells, and bars with dots on their sums. {text}",
         command=command("reading_concatenation", split=split),
         provenance=COMPUTED,
-        draw=lambda theme: _draw_concatenation(result, frame, theme),
+        draw=lambda theme: [_cells(result, theme), _bars(frame, theme)],
         columns=2,
     )
 
@@ -256,11 +256,6 @@ def _draw_closest(degrees: int, theme: Theme) -> Chart:
         title="How far apart the two closest sums are",
         below=["a step: from one word, or one position, to the next"],
     )
-
-
-def _draw_concatenation(example: Concatenation, frame: pd.DataFrame, theme: Theme) -> list[Chart]:
-    """The vector and the matrix as cells; and bars of the parts, end to end, with dots of the whole."""
-    return [_cells(example, theme), _bars(frame, theme)]
 
 
 def _cells(example: Concatenation, theme: Theme) -> Chart:

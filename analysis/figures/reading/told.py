@@ -89,7 +89,32 @@ STEP, HOME, ALL = "step", "home", "all"
 """The rows that are drawn: those that the text of the step compares, those of `COMPARED`, which Home shows, or all."""
 ATTENTION, OWN_MATRIX = "every_layer_attention", "bert_a_d_unscaled"
 """The variants that the heading over the rows of Home names."""
-NUMBERED = ("bert_a_norm", "first_layer_attention", ATTENTION)
+
+
+class NumberedStep(NamedTuple):
+    """A change of the variant of the step before. statement: compares the two. words: the change, after steps before.
+
+    sides: the two in words of their own, of a step that was trained again with new seeds.
+    """
+
+    statement: str
+    words: str
+    sides: tuple[str, str] | None = None
+
+
+NUMBERED = {
+    "bert_a_norm": NumberedStep("C34i", "words and positions equally strong"),
+    "first_layer_attention": NumberedStep(
+        "C34t",
+        "told to the queries and keys of the first layer alone",
+        ("Told to the queries and keys of the first layer", "added once, normalised"),
+    ),
+    ATTENTION: NumberedStep(
+        "C34s",
+        "told to those of every layer",
+        ("Told to the queries and keys of every layer", "to those of the first alone"),
+    ),
+}
 """The steps from adding once to telling the attention of every layer, which the text and the picture number."""
 IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, "every_layer_hidden")
 """The variants of `COMPARED` that tell positions in more places, step by step."""
@@ -383,51 +408,37 @@ def change_in_words(variant: str) -> str:
     'step 1: words and positions equally strong'
     """
     words = COMPARED[variant].words or title(variant)
-    return f"step {NUMBERED.index(variant) + 1}: {words}" if variant in NUMBERED else words
-
-
-class Again(NamedTuple):
-    """A numbered step that was trained again with new seeds: its difference in nats, and how many seeds."""
-
-    step: float
-    seeds: int
-
-
-def with_new_seeds() -> dict[str, Again]:
-    """Variant of a numbered step -> the same step of new seeds, where that was trained; the rules judge those."""
-    steps: dict[str, str] = dict(zip(NUMBERED, ("bert_a", *NUMBERED), strict=False))
-    found = {}
-    for one in stored.parts(CLAIM):
-        contest, rules = encoder_contests().get(one.id, (None, None))
-        if contest is None or rules is None or one.effect is None or rules.version == encoder_rules().version:
-            continue
-        if steps.get(contest.variant) == contest.baseline and not one.missing:
-            found[contest.variant] = Again(one.effect, one.seeds or 0)
-    return found
+    return f"step {[*NUMBERED].index(variant) + 1}: {words}" if variant in NUMBERED else words
 
 
 class JudgedChange(NamedTuple):
-    """A variant's last change alone, by a statement: its difference in nats, the rules' word, and the seeds."""
+    """A variant's last change alone, by a statement: its difference in nats, the rules' word, and the seeds.
+
+    again: the rules of the other steps did not ask for it; it was trained again with seeds of its own.
+    """
 
     difference: float
     standing: str
     seeds: int
+    again: bool
 
 
-def judged_change(variant: str, facts: Mapping[str, stored.Judgement]) -> JudgedChange | None:
-    """A variant's last change by the newest statement about it; None without one. facts: statements by their ids."""
-    before, last = changed_from(variant), None
-    for name, (contest, _) in encoder_contests().items():
-        fact, sides = facts.get(name), (contest.variant, contest.baseline)
-        if fact is None or fact.kind != "final_loss" or fact.parent not in PARENTS or {variant, before} != {*sides}:
+def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
+    """The last change of each of these variants by the newest statement about it; those without one are left out."""
+    facts = {one.id: one for parent in PARENTS for one in stored.parts(parent)}
+    found, first = {}, encoder_rules().version
+    pairs = {frozenset((variant, changed_from(variant))): variant for variant in variants}
+    for name, (contest, rules) in encoder_contests().items():
+        fact, variant = facts.get(name), pairs.get(frozenset((contest.variant, contest.baseline)))
+        if fact is None or variant is None or fact.kind != "final_loss":
             continue
         if fact.effect is None or fact.low is None or fact.high is None or fact.line is None:
             continue
         word = standing(fact.verdict, fact.low, fact.high, fact.line)
-        forward = sides == (variant, before)
-        effect = fact.effect if forward else -fact.effect
-        last = JudgedChange(effect, word if forward else turned(word), fact.seeds or 0)
-    return last
+        effect, word = (fact.effect, word) if contest.variant == variant else (-fact.effect, turned(word))
+        again = variant in NUMBERED and rules.version != first and not fact.missing
+        found[variant] = JudgedChange(effect, word, fact.seeds or 0, again)
+    return found
 
 
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
@@ -449,18 +460,16 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
     color = way_hues(rows.way, theme, None)
-    again = {} if variant else with_new_seeds()
-    again = {name: one for name, one in again.items() if name in set(frame.variant)}
     if not variant:
-        facts = {one.id: one for parent in PARENTS for one in stored.parts(parent)}
-        changes = {name: judged_change(name, facts) for name in rows.variant}
+        changes = judged_changes(rows.variant)
         rows["change"] = [
-            again[row.variant].step if row.variant in again else row.gap - row.start for row in frames.rows(rows)
+            one.difference if (one := changes.get(row.variant)) and one.again else row.gap - row.start
+            for row in frames.rows(rows)
         ]
         rows["written"] = [
             signed_or_zero(row.change)
-            + (f"\n{changed.standing}" if (changed := changes[row.variant]) else "")
-            + (f"\n{again[row.variant].seeds} new" if row.variant in again else "")
+            + (f"\n{one.standing}" if (one := changes.get(row.variant)) else "")
+            + (f"\n{one.seeds} new" if one and one.again else "")
             for row in frames.rows(rows)
         ]
         rows.loc[rows.variant == next(iter(COMPARED)), "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}"

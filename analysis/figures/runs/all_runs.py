@@ -11,8 +11,7 @@ from analysis.ablation.presets import describe_changes, options
 from analysis.core import frames
 from analysis.core.formatting import join_names, plural
 from analysis.store import read
-from analysis.store.kinds import KINDS
-from analysis.store.kinds import kind_title as kind_title
+from analysis.store.kinds import KINDS, kind_title as kind_title
 
 FINISHED, STOPPED, UNREADABLE, IMPORTED = "finished", "stopped early", "unreadable", "imported"
 

@@ -44,11 +44,6 @@ EXPLAINED = {
 """Sources whose products have no map at first -> their meaning."""
 
 
-def _encoded(maps: Sequence[ndarray]) -> str:
-    """Maps one after the other as base64 of little-endian float32."""
-    return base64.b64encode(np.stack(maps).astype("<f4").tobytes()).decode()
-
-
 def window(params: MapParameters, rows: int) -> MapParameters:
     """The parameters with at most `MOST_ROWS` rows, from the first one that the link asks for."""
     first, last = row_range(params, rows)
@@ -113,7 +108,7 @@ def _head_maps(params: MapParameters, decomposition: Decomposition, terms: Seque
     limit = score_limit(replace(view, terms=chosen, rest=view.total - np.sum(list(chosen.values()), axis=0)))
     opening = _opening({term: shown.terms[term] for term in terms}, rest, shown.total, shown.pattern, leading)
     return {
-        "maps": _encoded(maps),
+        "maps": base64.b64encode(np.stack(maps).astype("<f4").tobytes()).decode(),
         "limit": float(f"{limit:.4g}"),
         "open": opening,
         "own": [terms.index(term) for term in own],

@@ -169,12 +169,11 @@ def lines(
     x: alt.X,
     y: alt.Y,
     tooltip: Sequence[marks.Tip],
-    dots: float = 0,
     covering: Collection[str] = (),
 ) -> Chart:
     """A thin line a seed and the mean thick; one seed is its own mean.
 
-    A pointer finds evaluations, not the lines between them. dots: the area of an evaluation's dot; 0 hides it.
+    A pointer finds evaluations, not the lines between them.
     covering: as `scales` has it; these are drawn last.
     """
     color, dash = scales(variants, baseline, theme, covering)
@@ -184,7 +183,7 @@ def lines(
     for part in (titled[~titled.variant.isin(covering)], titled[titled.variant.isin(covering)]):
         if len(part):
             means += marks.line_plot(
-                part, x=x, y=y, theme=theme, color=color, dash=dash, dots=dots, tooltip=(VARIANT, *tooltip)
+                part, x=x, y=y, theme=theme, color=color, dash=dash, dots=0, tooltip=(VARIANT, *tooltip)
             )
     return alt.layer(seeds.encode(x=x, y=y, color=color, detail=alt.Detail("seed:N")), *means)
 

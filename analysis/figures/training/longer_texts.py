@@ -168,18 +168,13 @@ def _finding(table: pd.DataFrame, control: str) -> str:
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
         said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions save"
-        said += f"; any other at most {_at_most(others.kept.iloc[0])}" if len(others) else ""
+        said += f"; any other at most {percent(max(others.kept.iloc[0], 0.0))}" if len(others) else ""
     elif first.kept > 0:
         best = quote(str(first.title))
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions save ({best})"
     else:
         said = f"{texts} no variant keeps anything of what positions save"
     return said
-
-
-def _at_most(share: float) -> str:
-    """A share that is named as the most; one below zero is none."""
-    return percent(max(share, 0.0))
 
 
 def _in_words(table: pd.DataFrame) -> str:
@@ -189,10 +184,6 @@ def _in_words(table: pd.DataFrame) -> str:
         kept = rows.kept.iloc[-1]
         parts.append(f"{name} {losses}" + (f", {percent(kept)} of the gain kept" if kept == kept else ""))
     return "; ".join(parts)
-
-
-def _colour(variant: str, theme: Theme) -> str:
-    return theme.colour(colours.of_way(way(variant)))
 
 
 def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
@@ -238,7 +229,7 @@ def _losses(table: pd.DataFrame, control: str, theme: Theme, *, height: int) -> 
     )
     strong = table[table.variant.isin(chosen)]
     others = table.variant.nunique() - len(chosen)
-    hues = marks.hues("variant", {name: _colour(name, theme) for name in chosen})
+    hues = marks.hues("variant", {name: theme.colour(colours.of_way(way(name))) for name in chosen})
     dashes = marks.dashes("variant", {name: marks.DASH if name == control else [1, 0] for name in chosen})
     layers = marks.line_plot(strong, x=x, y=y, theme=theme, tooltip=tooltip, color=hues, dash=dashes)
     ends = strong[strong.times == times[-1]].assign(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from analysis.core import frames
 from analysis.core.term_names import SOURCES
 from analysis.measurements.terms.image_result import ImageDecomposition
 from analysis.measurements.terms.result import Provenance, TokenInfo
@@ -26,7 +27,7 @@ def write(decomposition: ImageDecomposition, command: str, *, called: str, name:
     Queries and keys are kept in half precision. The errors that are stored with them are those of what is kept.
     called: what the model is named in the results.
     """
-    query, key = (_half_precision(factors) for factors in (decomposition.query, decomposition.key))
+    query, key = (factors.astype(np.float16).astype(np.float32) for factors in (decomposition.query, decomposition.key))
     rebuilt = decomposition.scale * (query.sum(0) @ key.sum(0).swapaxes(-1, -2))
     kept = replace(decomposition, query=query, key=key, scores=rebuilt, _measured={})
     about = decomposition.provenance
@@ -44,9 +45,9 @@ def write(decomposition: ImageDecomposition, command: str, *, called: str, name:
             "scale": decomposition.scale,
             "max_error": float(np.abs(rebuilt - decomposition.scores).max()),
             "pattern_error": float(np.abs(kept.pattern - decomposition.pattern).max()),
-            "shares": _numbers(np.stack(list(kept.shares().values()))),
-            "effects": _numbers(np.stack(list(kept.effects().values()))),
-            "cancellation": _numbers(kept.cancellation),
+            "shares": frames.nested(np.stack(list(kept.shares().values()))),
+            "effects": frames.nested(np.stack(list(kept.effects().values()))),
+            "cancellation": frames.nested(kept.cancellation),
             "position_kind": decomposition.position_kind,
             "freeze": decomposition.freeze,
             "tokens": [asdict(token) for token in decomposition.token_info],
@@ -107,7 +108,7 @@ def stored_image(model: str, image: str, layer: int) -> ImageDecomposition | Non
         provenance=Provenance.of_run(dict(first) | {"seconds": float(first.seconds)}, image),
         grid=(config["grid"][0], config["grid"][1]),
         kept=np.arange(patches),
-        pixels=_pixels(config["pixels"]),
+        pixels=np.asarray(Image.open(io.BytesIO(base64.b64decode(config["pixels"]))).convert("RGB")),
         positions=None,
         trained=(config["trained"][0], config["trained"][1]),
         specials=config["specials"],
@@ -129,22 +130,7 @@ def _factors(rows: Any, column: str, tokens: int) -> np.ndarray:
     return factors
 
 
-def _half_precision(values: np.ndarray) -> np.ndarray:
-    return values.astype(np.float16).astype(np.float32)
-
-
-def _numbers(values: np.ndarray) -> list[object]:
-    """Numbers as JSON has them, which knows no NaN."""
-    values_or_none = values.astype(object)
-    values_or_none[np.isnan(values)] = None
-    return values_or_none.tolist()
-
-
 def _png(pixels: np.ndarray) -> str:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG", optimize=True)
     return base64.b64encode(buffer.getvalue()).decode()
-
-
-def _pixels(png: str) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"))

@@ -11,7 +11,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, changed_from, depth, judged_change
+from analysis.figures.reading.told import COMPARED, changed_from, depth, judged_changes
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
@@ -97,9 +97,8 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
 
 def _last_change(variant: str, row: VariantRow) -> LastChange | None:
     """A variant's last change alone: by the newest statement about it, else by its board where it changes adding."""
-    judged = judged_change(variant, _facts())
-    if judged is not None:
-        return LastChange(**judged._asdict())
+    if judged := judged_changes([variant]).get(variant):
+        return LastChange(difference=judged.difference, standing=judged.standing, seeds=judged.seeds)
     if changed_from(variant) == "bert_a" and row.gap is not None:
         decided = row.outcome if row.outcome in ("lower", "higher", "same") else OPEN
         return LastChange(difference=row.gap.value, standing=decided, seeds=row.gap.seeds)

@@ -18,13 +18,18 @@ from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
-from analysis.figures.experiments.board_rows import board as experiments_board
-from analysis.figures.experiments.board_rows import judged_presets
+from analysis.figures.experiments.board_rows import board as experiments_board, judged_presets
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
-from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective, usual_baseline
-from analysis.figures.training.trainings import title as variant_title
+from analysis.figures.training.trainings import (
+    CAUSAL,
+    MASKED,
+    Trained,
+    objective,
+    title as variant_title,
+    usual_baseline,
+)
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS

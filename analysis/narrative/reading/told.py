@@ -19,7 +19,7 @@ from analysis.figures.reading.told import (
     HOME,
     NUMBERED,
     STEP,
-    with_new_seeds,
+    judged_changes,
 )
 from analysis.figures.training.advantage import EXPLORATORY
 from analysis.figures.training.trainings import MASKED, UNIT, Trained, TrainingParameters, select_trainings, title
@@ -54,12 +54,6 @@ CONCATENATED = ("C36", "C37")
 """The claims on concatenations."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
-STEPS = {
-    "C34i": "words and positions equally strong",
-    "C34t": "told to the queries and keys of the first layer alone",
-    "C34s": "told to those of every layer",
-}
-"""The steps that lead to it, each a contrast with the one before, in the order of the picture's numbered rows."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
@@ -125,17 +119,21 @@ def answers() -> str:
 
 def three_steps(measured: Mapping[str, Judgement]) -> str:
     """The gain of telling the attention of every layer, and of each step to it; empty unless the rules decided it."""
-    whole, steps = measured.get(ATTENTION), [measured.get(name) for name in STEPS]
+    whole, steps = measured.get(ATTENTION), [measured.get(one.statement) for one in NUMBERED.values()]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
-    picture, again = stored_figure("reading_told", {"variant": NUMBERED[-1], "rows": STEP}), with_new_seeds()
+    picture = stored_figure("reading_told", {"variant": [*NUMBERED][-1], "rows": STEP})
     sizes = {row.variant: signed(row.gap - row.start) for row in frames.rows(picture.frame())}
-    sizes |= {variant: f"{signed(one.step)} with {one.seeds} new seeds" for variant, one in again.items()}
-    if not set(NUMBERED) <= sizes.keys():
+    sizes |= {
+        variant: f"{signed(one.difference)} with {one.seeds} new seeds"
+        for variant, one in judged_changes(NUMBERED).items()
+        if one.again
+    }
+    if not NUMBERED.keys() <= sizes.keys():
         return ""
     parts = [
-        f"{words} (step {place}: {sizes[variant]})"
-        for place, (variant, words) in enumerate(zip(NUMBERED, STEPS.values(), strict=True), start=1)
+        f"{step.words} (step {place}: {sizes[variant]})"
+        for place, (variant, step) in enumerate(NUMBERED.items(), start=1)
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
     numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"

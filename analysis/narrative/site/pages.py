@@ -11,8 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from analysis.claims.statements import SIGNS, Judgement
-from analysis.claims.statements import stored as statements
+from analysis.claims.statements import SIGNS, Judgement, stored as statements
 from analysis.claims.statements.deciding import AGAINST, FOR
 from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED
 from analysis.claims.statements.stored import Heading

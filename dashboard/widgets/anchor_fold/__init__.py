@@ -6,9 +6,9 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.widgets.moving_pictures import show_component
 
 
-def anchor_fold(page: str, anchor: str, label: str, *, expanded: bool = False) -> DeltaGenerator:
-    """A fold of a page that `page#anchor` opens, where `open_by_anchor` is on the page. expanded: open at first."""
-    return st.expander(label, key=f"{page}.fold_{anchor}", expanded=expanded)
+def anchor_fold(page: str, anchor: str, label: str) -> DeltaGenerator:
+    """A fold of a page that `page#anchor` opens, where `open_by_anchor` is on the page."""
+    return st.expander(label, key=f"{page}.fold_{anchor}")
 
 
 def open_by_anchor(*, dark: bool) -> None:

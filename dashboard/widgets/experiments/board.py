@@ -15,9 +15,9 @@ from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
     ExperimentsBoard,
     VariantRow,
+    board as experiments_board,
     judged_presets,
 )
-from analysis.figures.experiments.board_rows import board as experiments_board
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.glue.headline import SURGERY
 from analysis.figures.training.final_loss import is_imported, seeds_needed

@@ -16,8 +16,7 @@ from analysis.core.errors import AddendError
 from analysis.figures import stored_figure
 from analysis.figures.glue import study_rows
 from analysis.figures.glue.headline import CHANGED_MODELS, INCONCLUSIVE, REFITTED, headline, ranks
-from analysis.figures.glue.table import GlueTable
-from analysis.figures.glue.table import table as scores_table
+from analysis.figures.glue.table import GlueTable, table as scores_table
 from analysis.glue_comparison import MARGINS, PROTOCOLS, Study
 from analysis.links import Value
 from analysis.literature.tables import index as published_tables

@@ -10,8 +10,7 @@ from analysis.figures.glue.study_rows import task_titles
 from analysis.figures.literature.gains import caveats
 from analysis.figures.published.averages import in_order
 from analysis.figures.published.table_parts import other_steps
-from analysis.links import VIEWS as PAGES
-from analysis.links import Value
+from analysis.links import VIEWS as PAGES, Value
 from analysis.literature import tables
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.widgets import show

@@ -11,8 +11,12 @@ from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import plural, signed_or_zero
 from analysis.figures import stored_figure
 from analysis.figures.experiments import row_tables
-from analysis.figures.experiments.board_rows import ExperimentsBoard, VariantRow, default_preset
-from analysis.figures.experiments.board_rows import board as experiments_board
+from analysis.figures.experiments.board_rows import (
+    ExperimentsBoard,
+    VariantRow,
+    board as experiments_board,
+    default_preset,
+)
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
 from dashboard.session.markdown_escape import escape_markdown

@@ -31,12 +31,12 @@ from analysis.figures.training.trainings import (
     COMMAND,
     MASKED,
     OBJECTIVES,
+    index as stored_trainings,
     stored_presets,
     title,
     usual_baseline,
     usual_recipe,
 )
-from analysis.figures.training.trainings import index as stored_trainings
 from analysis.figures.training.verdict import verdict_of
 from analysis.links import VIEWS, Value
 from analysis.narrative.choosing import sizes

@@ -103,9 +103,12 @@ def _rows(subject: str, a: ndarray, b: ndarray, rng: np.random.Generator) -> Ite
         )
 
 
-def _few(table: ndarray, rng: np.random.Generator, limit: int = 200) -> ndarray:
+MOST_ROWS = 200
+
+
+def _few(table: ndarray, rng: np.random.Generator) -> ndarray:
     """So many rows at most: means over pairs hardly move with more, the coordinates do."""
-    return table[rng.choice(len(table), limit, replace=False)] if len(table) > limit else table
+    return table[rng.choice(len(table), MOST_ROWS, replace=False)] if len(table) > MOST_ROWS else table
 
 
 def _pairs(a: ndarray, b: ndarray, *, same: bool = False) -> Float[ndarray, " pair"]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos as cosine
-from math import isfinite
-from math import sin as sine
+from math import cos as cosine, isfinite, sin as sine
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import InterventionError

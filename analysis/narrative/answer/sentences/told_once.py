@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
-from analysis.figures.reading.told import depth
+from analysis.figures.reading.told import NUMBERED, depth
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
@@ -23,10 +23,7 @@ TOLD = ("C34p", "C34o", "C34a")
 
 The others are below `tempered_by`, and on Claims.
 """
-STEPS = {
-    "C34t": ("Told to the queries and keys of the first layer", "added once, normalised"),
-    "C34s": ("Told to the queries and keys of every layer", "to those of the first alone"),
-}
+_AGAIN = {one.statement: one.sides for one in NUMBERED.values() if one.sides}
 """The steps that were made again with new seeds, which stand in the rows of their variants: the two sides in words."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
@@ -35,7 +32,7 @@ EQUALLY_NARROW = "C36b"
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36m"
 """Concatenating in a wider model of no more parameters against adding; and against adding in the same shape, with words
 as wide, and with words that take all its width."""
-_CONTRASTS = (*TOLD, *STEPS, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
+_CONTRASTS = (*TOLD, *_AGAIN, EQUALLY_NARROW, WIDER, SAME_SHAPE, WIDER_WORDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,15 +86,15 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _steps(facts: Facts) -> list[Remark]:
     """The remarks on steps that were made again, with the number of their new seeds."""
-    sides, known = _sides(), {name: facts[name] for name in STEPS if name in facts}
+    variant_sides = _sides()
     return [
         Remark(
-            variant=sides[name][0],
-            sentence=f"{STEPS[name][0]}, positions end {nats(fact.effect)} than {STEPS[name][1]} "
+            variant=variant_sides[name][0],
+            sentence=f"{one}, positions end {nats(fact.effect)} than {other} "
             f"({fact.seeds} new seeds{'; open' if fact.verdict == OPEN else ''}).",
         )
-        for name, fact in known.items()
-        if fact.effect is not None
+        for name, (one, other) in _AGAIN.items()
+        if (fact := facts.get(name)) is not None and fact.effect is not None
     ]
 
 
