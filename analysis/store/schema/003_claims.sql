@@ -53,7 +53,7 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 -- its words alone do not tell; decides: whether it decides the claim (analysis/claims/statements/deciding).
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
-    sentence VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
+    sentence VARCHAR, reason VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
     would_decide VARCHAR, hours DOUBLE, missing INTEGER, command VARCHAR, page VARCHAR, query VARCHAR,
     rules_version INTEGER, rules_sha VARCHAR, exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
     rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, part VARCHAR,
