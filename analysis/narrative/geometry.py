@@ -64,7 +64,7 @@ FURTHER_PARTS = {
     "ranks": FurtherPart(
         "The fewer directions positions take up, the fewer a concatenation would have to reserve for them. The ways of "
         "counting differ in how much a weak direction counts, so that a rank is a choice as well as a measurement.",
-        ("C10c",),
+        ("C10c", "C10l"),
     ),
     "heads": FurtherPart(
         "A head sees only some directions of the sum. Where it reads words and positions in different directions, it "

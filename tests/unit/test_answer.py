@@ -10,7 +10,8 @@ import pytest
 from judged import statement
 
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, OPEN, SUPPORTED, Reading
+from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
+from analysis.core.formatting import signed
 from analysis.links import link, parse
 from analysis.narrative.answer import SENTENCES, stored_answer, tables
 from analysis.narrative.answer.cards import cards
@@ -82,9 +83,9 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "loses some of its score" in told(C10d=CONTRADICTED)["room"]
     assert "has room for both" in told(C10d=SUPPORTED)["lead"]
     assert "has room for both" not in told(C10d=CONTRADICTED)["lead"]
-    assert "gets back 99 % of" in further(C35a=SUPPORTED)["room"]
-    assert "gets back only 99 % of" in further(C35a=CONTRADICTED)["room"]
-    assert "gets back" not in further(C35a=OPEN)["room"]
+    assert "held fixed, 99 %" in further(C35a=SUPPORTED)["room"]
+    assert "held fixed, only 99 %" in further(C35a=CONTRADICTED)["room"]
+    assert "trained on" not in further(C35a=OPEN)["room"]
     assert "as many random directions, 7 %" in further(C35a=SUPPORTED, C35b=SUPPORTED)["room"]
     assert "random directions, 7 %" not in further(C35a=SUPPORTED, C35b=OPEN)["room"]
     assert "rotations" not in told(C22c=OPEN)["lead"]
@@ -99,7 +100,7 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
 
 
 CAUSES = {
-    "telling positions only once": ("C34b", "C37g", "C37h"),
+    "adding positions once": ("C34b", "C37g", "C37h"),
     "a matrix of its own": ("C34r", "C34a"),
 }
 """A cause as the answer names it -> the contrasts in which that alone differs."""
@@ -109,11 +110,12 @@ def test_no_causal_sentence_outlives_the_contrast_that_refutes_it(store: Path) -
     """With every contrast of a cause contradicted, the answer does not name that cause any more."""
     refuted = told(**dict.fromkeys((id for ids in CAUSES.values() for id in ids), CONTRADICTED))
     text = " ".join(refuted.values()).lower()
-    assert "telling positions only once" not in text
+    assert "adding positions once, at the input, ends" not in text
     assert "changed the final loss little" not in text
     assert "ends no lower" not in text
     isolated = told(C34b=SUPPORTED)["told_once"]
-    assert "telling positions only once, at the input, costs" in isolated.lower()
+    assert "Adding positions once, at the input, ends" in isolated
+    assert "costs" not in isolated.partition("\n")[0], "the sides differ in more than how often positions are told"
     as_it_is = " ".join(told().values()).lower()
     for cause, contrasts in CAUSES.items():
         verdicts = {statement(id).verdict for id in contrasts}
@@ -174,7 +176,12 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
     judged = [
         replace(one, verdict=CONTRADICTED, answer="It ends apart.") if one.id == "C36f" else one for one in facts()
     ]
-    assert next(row["further"] for row in tables(judged, ask)["answers"] if row["name"] == "algebra").endswith("apart.")
+    rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
+    assert rows["algebra"].startswith("It ends apart.\n")
+    published = read.query("SELECT * FROM published_rows WHERE table_name = 'Table 3' AND variant LIKE '%: %'")
+    value = published.set_index("variant").printed_value
+    for kind in ("Sinusoidal", "Learned Absolute"):
+        assert signed(value[f"{kind}: Concat+projection"] - value[f"{kind}: Add"], 1) in rows["algebra"]
 
 
 def numbers(text: str) -> list[str]:
@@ -191,10 +198,10 @@ def test_a_short_sentence_keeps_its_other_numbers_one_press_away(store: Path) ->
         seeds = f"{lead.seeds} seed{'' if lead.seeds == 1 else 's'}"
         assert f"{lead.lead:.2f} nats after {lead.steps:,} steps ({seeds})" in small["further"]
     assert "These trainings were exploratory" in small["further"]
-    others = [statement(id).answer for id in ONCE_AT_OTHER_WIDTHS if statement(id).answer]
+    others = [statement(id) for id in ONCE_AT_OTHER_WIDTHS if statement(id).verdict == SUPPORTED]
     assert others
-    assert others[0].replace("only once costs", "only once, at the input, costs") in small["sentence"]
-    assert all(answer in small["further"] for answer in others[1:])
+    assert f"adding once ends {abs(others[0].effect):.2f} nats higher" in small["sentence"]
+    assert all(f"{abs(other.effect):.2f} nats higher" in small["further"] for other in others[1:])
     undecided = sum(one.verdict == OPEN for one in statements.statements() if one.id.startswith("C37"))
     assert f"{undecided} statements on widths" in small["further"]
     assert len(numbers(small["sentence"])) <= 4, small["sentence"]
@@ -205,13 +212,16 @@ def test_a_short_sentence_keeps_its_other_numbers_one_press_away(store: Path) ->
     assert len(numbers(cost["sentence"])) <= 2, cost["sentence"]
 
 
+WAITING = r"\d+ statements on widths .* are open\.$"
+
+
 def test_a_width_of_which_nothing_is_decided_is_said_to_be_open(store: Path) -> None:
     rows = {row["name"]: row for row in tables(facts(), ask)["answers"]}
-    undecided = [replace(one, answer="") if one.id in ONCE_AT_OTHER_WIDTHS else one for one in facts()]
+    assert re.search(WAITING, rows["small"]["further"], re.MULTILINE)
+    undecided = [replace(one, verdict=MIXED) if one.id in ONCE_AT_OTHER_WIDTHS else one for one in facts()]
     nothing = {row["name"]: row for row in tables(undecided, ask)["answers"]}
-    waiting = next(line for line in rows["small"]["further"].splitlines() if line.endswith("open."))
-    assert nothing["small"]["sentence"].endswith(waiting)
-    assert waiting not in nothing["small"]["further"]
+    assert re.search(WAITING, nothing["small"]["sentence"])
+    assert not re.search(WAITING, nothing["small"]["further"], re.MULTILINE)
 
 
 def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(store: Path) -> None:
@@ -228,8 +238,8 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
     assert "as long" not in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
     controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}
     assert (
-        "adding the leading sinusoids alone ends 2.50 nats lower than adding sinusoids in all dimensions; "
-        "concatenating them ends 0.40 nats higher than adding them."
+        "On texts 4 times as long they ended 2.10 nats lower than adding all of them, but 0.40 nats higher than adding "
+        "the leading ones alone."
     ) in sentence(verdict=OPEN, seeds=8, **measured)
     assert "as the question proposes" not in sentence(verdict=OPEN, seeds=7, **measured)
     decided = sentence(verdict=CONTRADICTED, seeds=8, **measured | {"answer": "It costs 0.20 nats."})
@@ -244,7 +254,7 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     for text in (sentences["lead"], sentences["told_once"]):
         places = [text[: found.start()] for found in re.finditer("every layer", text)]
         assert places
-        known = ("queries and keys of ", " and of ", "whole input of ", "with positions told in ")
+        known = ("queries and keys of ", " and of ", "whole input of ", "with positions told in ", "positions that ")
         assert all(place.endswith(known) for place in places), places
     (step,) = [step for step in stored_answer.answer() if step.name == "told_once"]
     assert "C34e" in [limit.id for limit in step.tempered_by], "that the whole input gains nothing is one press away"

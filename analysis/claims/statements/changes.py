@@ -7,7 +7,14 @@ replaced, the first verdicts with the changes of their rules, and the dates of t
 import re
 from collections.abc import Iterator, Sequence
 
-from analysis.claims.statements.corrections import WITHDRAWN, Ledger, corrections_file, run_days, training_days
+from analysis.claims.statements.corrections import (
+    WITHDRAWN,
+    Ledger,
+    correcting_files,
+    corrections_file,
+    run_days,
+    training_days,
+)
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.core.formatting import consecutive, join_names, plural
 from analysis.rules import RuleFile, fact_checks, rule_files
@@ -77,8 +84,7 @@ def _day(file: RuleFile) -> str:
 def _corrections(ledger: Ledger) -> Iterator[Change]:
     """The changes that the corrections made in statements, and the statements that they added."""
     current = {judgement.id: judgement for judgement in ledger.current}
-    content = corrections_file().content
-    reworded = {entry["id"] for entry in content["reworded"]}
+    reworded = {entry["id"] for entry in corrections_file().content["reworded"]}
     replaced = set()
     for one in ledger.superseded:
         before, now = one.judgement, current.get(one.by)
@@ -98,11 +104,12 @@ def _corrections(ledger: Ledger) -> Iterator[Change]:
             said=before.statement,
             words=one.changed,
         )
-    for kind in ("reworded", "contest", "statement"):
-        for entry in content[kind]:
+    for file in correcting_files():
+        kinds = ("reworded", "contest", "statement")
+        for entry in (entry for kind in kinds for entry in file.content.get(kind, ())):
             if entry["id"] not in replaced and entry["id"] in current:
                 yield Change(
-                    day=_day(corrections_file()),
+                    day=_day(file),
                     claim=entry["id"][:3],
                     statement=entry["id"],
                     kind="rule",

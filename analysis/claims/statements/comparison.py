@@ -12,7 +12,7 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.contests import ALLOWED
-from analysis.claims.statements.corrections import corrections_file
+from analysis.claims.statements.corrections import correcting_files, corrections_file
 from analysis.claims.statements.judgement import COMPARED_WITH, OPEN, Judgement, Region
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
@@ -119,7 +119,7 @@ def rule_in_words(judgement: Judgement, book: Rulebook) -> str:
     rule = book.statements.get(judgement.id)
     if rule is None:
         return ""
-    if judgement.kind in TRAINED and judgement.rules_sha in {*book.encoders, corrections_file().sha256}:
+    if judgement.kind in TRAINED and judgement.rules_sha in {*book.encoders, *(f.sha256 for f in correcting_files())}:
         return _margin_rule(rule, judgement, book)
     if judgement.kind in TRAINED:
         rules = next(file for file in version_2_rules() if file.sha256 == judgement.rules_sha)

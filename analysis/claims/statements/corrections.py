@@ -69,6 +69,11 @@ def corrections_file() -> RuleFile:
     return next(file for file in rule_files() if file.path == CORRECTIONS)
 
 
+def correcting_files() -> tuple[RuleFile, ...]:
+    """The files that correct statements of others: the corrections, and what fact checkers found later."""
+    return (corrections_file(), *fact_checks())
+
+
 def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     """The ledger after the corrections. judgements: of every file of rules; one that was corrected has several."""
     file = corrections_file()
@@ -95,10 +100,12 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
         )
         if "of" not in entry:
             supersede(source, entry["id"], entry["changed"])
-    for entry, judgement in zip(content["contest"], judge_contests(ask, file), strict=True):
-        if judgement.id in newest:
-            supersede(newest[judgement.id], judgement.id, entry["changed"])
-        newest[judgement.id] = judgement
+    for checked in correcting_files():
+        since = str(checked.content["frozen"])[:10]
+        for entry, judgement in zip(checked.content.get("contest", ()), judge_contests(ask, checked), strict=True):
+            if judgement.id in newest:
+                supersede(newest[judgement.id], judgement.id, entry["changed"], since)
+            newest[judgement.id] = judgement
     for entry in content["withdrawn"]:
         supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
     created = run_days(ask)
@@ -135,7 +142,7 @@ def training_days(judgement: Judgement, created: Mapping[str, str]) -> list[str]
 
 def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
     """Version 2's trainings judged by version 3's tests, in the order of the file."""
-    entries: Sequence[Mapping[str, Any]] = file.content["contest"]
+    entries: Sequence[Mapping[str, Any]] = file.content.get("contest", ())
     stored = {rules.sha256: (contests.load_runs(ask, rules), _exits(ask, rules)) for rules in version_2_rules()}
     sides = {entry["id"]: _sides(entry, *stored[rules_for(entry["variant"]).sha256]) for entry in entries}
     comparisons = {entry["id"]: _compare(entry, sides[entry["id"]]) for entry in entries}

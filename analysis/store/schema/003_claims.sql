@@ -133,6 +133,7 @@ masked AS (
 )
 SELECT
     n.model, n.variant, v.combines, coalesce(p.images, false) AS images,
+    regexp_matches(n.model, '^(AntiBERTy|IgLM|sapiens-)') AS antibodies,
     coalesce(m.recorded, m.shown, v.causal, CASE WHEN p.images THEN false END) AS causal,
     CASE WHEN n.variant IS NULL THEN coalesce(p.positioned, false)
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from analysis.claims.statements.judgement import Ask
+from analysis.core.formatting import join_names, signed
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
@@ -16,6 +17,14 @@ from analysis.narrative.answer.computed_sentence import (
 
 PROJECTED = "C36f"
 """Concatenating at full width and projecting back, against adding."""
+PUBLISHED = (
+    "SELECT DISTINCT short, setting, round(value - baseline_value, 2) AS difference, "
+    "CASE WHEN variant LIKE 'Learned%' THEN 'learned positions' ELSE 'sinusoids' END AS positions "
+    "FROM published_pairs WHERE table_name = 'Table 3' "
+    "AND variant IN ('Sinusoidal: Concat+projection', 'Learned Absolute: Concat+projection') "
+    "AND baseline = split_part(variant, ':', 1) || ': Add' ORDER BY difference DESC"
+)
+"""Published accuracies of concatenating and projecting back less adding, of positions that are told at the input."""
 
 
 def largest_error(words: int = 384, positions: int = 128, out: int = 384) -> float:
@@ -34,15 +43,14 @@ def error_bound() -> float:
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """An identity needs no data; the error is that of rounding, and its bound is given. A training limits it."""
-    del ask
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
-        "blocks. In the first layer, adding uses one block for both.",
+        "blocks. In the queries, keys and values of the first layer, adding uses one block for both.",
         bold="is already a sum",
         heading="It is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",
-        further=_trained(facts),
+        further="\n".join(filter(None, (_trained(facts), _published(ask)))),
     )
 
 
@@ -52,6 +60,18 @@ def _trained(facts: Facts) -> str:
         return decided
     open_yet = undecided(facts.get(PROJECTED))
     return f"Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
+
+
+def _published(ask: Ask) -> str:
+    """The published comparisons of exactly this with adding, by kind of position; "" for none stored."""
+    rows = ask(PUBLISHED)
+    if not rows:
+        return ""
+    found = join_names(f"{signed(row['difference'], 1)} with {row['positions']}" for row in rows)
+    return (
+        f"Published, in points of accuracy on one task, compared with adding: {found} ({rows[0]['short']}, "
+        f"{rows[0]['setting']})."
+    )
 
 
 register(

@@ -16,13 +16,14 @@ from analysis.narrative.answer.computed_sentence import (
 from analysis.rules import encoder_contests, training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
-NARROW, BESIDE_NARROW = "C36c", "C36a"
-"""Adding to narrower words against adding to full ones; concatenating against adding, with words as narrow."""
+NARROW = "C36c"
+"""Adding to narrower words against adding to full ones."""
+EQUALLY_WIDE = ("C36a", "C36b", "C36g", "C37e")
+"""Concatenating against adding with words as wide: at two widths of words, in a wider shape, and at width 64."""
 PROPOSED = "C36e"
 """The arrangement that the question of the title proposes, against adding all of the same sinusoids."""
 ALONE, BESIDE = "C36l", "C36k"
 """On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
-EQUAL_WORDS = (NARROW, BESIDE_NARROW)
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
 EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
@@ -71,19 +72,31 @@ def _range(effects: list[float]) -> str:
     """The smallest and the largest difference, with signs only where they differ in sign."""
     if effects[0] < 0 < effects[-1]:
         return f"{signed(effects[0])} to {signed(effects[-1])}"
-    limits = dict.fromkeys(f"{size:.2f}" for size in sorted(map(abs, effects)))
+    sizes = sorted(map(abs, effects))
+    limits = dict.fromkeys(f"{size:.2f}" for size in (sizes[0], sizes[-1]))
     return " to ".join(limits)
 
 
 def _equal_words(facts: Facts) -> list[str]:
-    """The cost of narrower words, and what remains with words as narrow on both sides, in the words of the rules."""
-    told = [sentence for name in EQUAL_WORDS if (sentence := fixed_sentences(facts, (name,)))]
-    if not told:
-        told = ["Whether that is the cause is being trained, against words as narrow."]
-    if open_yet := undecided(facts.get(BESIDE_NARROW)):
-        told.append(f"With words as narrow, concatenating {open_yet}.")
-    recipes = [f"By recipe {encoder_contests()[NARROW][0].preset}", *["By the same recipe"] * (len(told) - 1)]
-    return [f"{recipe}, {uncapitalised(sentence)}" for recipe, sentence in zip(recipes, told, strict=True)]
+    """The cost of narrower words, in the words of the rules, and what remains with words as wide on both sides."""
+    if not (narrow := fixed_sentences(facts, (NARROW,))):
+        return ["Whether that is the cause is being trained, against words as narrow."]
+    return [f"By recipe {encoder_contests()[NARROW][0].preset}, {uncapitalised(narrow)}", *_equally_wide(facts)]
+
+
+def _equally_wide(facts: Facts) -> list[str]:
+    """The comparisons in which words are as wide on both sides, where all of them end on the same side; else none."""
+    known = [facts[name] for name in EQUALLY_WIDE if name in facts and facts[name].effect is not None]
+    effects = sorted(fact.effect or 0.0 for fact in known)
+    if len(known) < 2 or effects[0] * effects[-1] <= 0:
+        return []
+    decided = sum(fact.verdict != OPEN for fact in known)
+    side = "lower" if effects[0] < 0 else "higher"
+    limit = ", though adding could imitate each" if side == "lower" else ""
+    return [
+        f"With words equally wide, concatenated positions end {_range(effects)} nats {side} than added in each of "
+        f"{len(known)} comparisons ({len(known) - decided} of them open){limit}."
+    ]
 
 
 def _proposed(facts: Facts) -> list[str]:
@@ -103,8 +116,8 @@ def _on_longer_texts(facts: Facts) -> list[str]:
     if alone is None or beside is None or OPEN in (alone.verdict, beside.verdict):
         return []
     return [
-        f"On texts 4 times as long, adding the leading sinusoids alone ends {nats(alone.effect or 0.0)} than adding "
-        f"sinusoids in all dimensions; concatenating them ends {nats(beside.effect or 0.0)} than adding them."
+        f"On texts 4 times as long they ended {nats((alone.effect or 0.0) + (beside.effect or 0.0))} than adding all "
+        f"of them, but {nats(beside.effect or 0.0)} than adding the leading ones alone."
     ]
 
 

@@ -29,8 +29,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     bold = "saves little where positions need little room"
     sentence = (
-        f"One shared matrix {bold}: {RANK} directions for positions, beside words of full width, would cost the layers "
-        f"of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
+        f"A state that is only as wide as words {bold}: {RANK} further directions for positions, carried through every "
+        f"layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
     )
     further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}

@@ -37,8 +37,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     if shared is not None and shared.verdict == SUPPORTED and shared.effect is not None:
         cost = f" Sharing the turned key among heads cost our small decoders nothing ({signed(shared.effect)} nats)."
     return ComputedSentence(
-        sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: each head has {CONTENT} dimensions of content "
-        f"and {ROTATED} that the position turns, so that a score is a sum of two scores without cross terms.{cost}",
+        sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: in each head {CONTENT} dimensions of the word "
+        f"that are not turned stand beside {ROTATED} that its position turns, so that a score is a sum of two scores "
+        f"without cross terms between them.{cost}",
         bold="inside attention",
         heading="Concatenating inside attention",
         value=error_bound(),

@@ -1,6 +1,7 @@
 """The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
 from analysis.claims.statements.judgement import SUPPORTED, Ask
+from analysis.core import default_model
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C22c')"
@@ -10,7 +11,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """Algebra first, since it needs no verdict; then the measurements, each told only if its statement is supported."""
     del ask
     bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
-    room = ", and a trained model has room for both" if _holds(facts, "C10d") else ""
+    room = f", and {default_model.NAME} has room for both" if _holds(facts, "C10d") else ""
     return ComputedSentence(sentence=f"{bold}{room}.{_loses(facts)}", bold=f"{bold}{room}.", value=None, query=QUERY)
 
 
@@ -28,10 +29,10 @@ def _loses(facts: Facts) -> str:
     way += ", or as rotations of these," if told and turned else ""
     matrix = ""
     if _holds(facts, "C34a") or _holds(facts, "C34r"):
-        matrix = ", and a matrix of its own for positions changed the final loss little"
+        matrix = ", and a matrix of its own for positions changed the final loss little at equally many parameters"
     return (
         f" In our small encoders positions did better where they were {way} than added once at the input"
-        f"{matrix}. Why designers chose to add is not known."
+        f"{matrix}. No paper that we read says why its designers chose to add."
     )
 
 

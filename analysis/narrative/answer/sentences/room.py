@@ -29,6 +29,14 @@ CUT = "C10d"
 """The statement on this cut. Its line is the loss of a correlation below which a score counts as kept."""
 TRAINED_ON = "C35a"
 """The statement on the encoder that is trained on with such a cut. Its effect is the share that it does not recover."""
+FEWER = "C10j"
+"""The statement on the cut along fewer directions, of the positions that sentences read."""
+BEFORE = (
+    "SELECT arm, avg(value) FILTER (tokens = 0) AS first, avg(value) FILTER (tokens >= 1000000) AS last FROM refits "
+    "WHERE purpose = 'judged' AND measure = 'loss' "
+    "AND arm IN ('minilm_separated_read', 'minilm_no_position', 'minilm_intact') GROUP BY arm"
+)
+"""The held-out loss of the encoder with such a cut and of the two that its training is measured by."""
 LOST = "C10h"
 """The statement on the same cut in a small encoder, beside losing as many random directions of words."""
 AT_RANDOM = "C35b"
@@ -63,8 +71,14 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
-        further="\n".join(filter(None, (_lost_dimensions(facts), _trained_on(facts)))),
+        further="\n".join(filter(None, (_of_few(facts), _lost_dimensions(facts), _trained_on(facts, ask)))),
     )
+
+
+def _of_few(facts: Facts) -> str:
+    """The statement on fewer directions, of those positions that the sentences read; "" unless it is supported."""
+    fact = facts.get(FEWER)
+    return f"{fact.statement.removesuffix('.')} ({FEWER})." if fact is not None and fact.verdict == SUPPORTED else ""
 
 
 def _lost_dimensions(facts: Facts) -> str:
@@ -82,7 +96,7 @@ def _lost_dimensions(facts: Facts) -> str:
     )
 
 
-def _trained_on(facts: Facts) -> str:
+def _trained_on(facts: Facts, ask: Ask) -> str:
     """The part of what positions are worth to an encoder's states once it is trained on with such a cut; "" for none.
 
     Beside it stands the part that it recovers with a cut along random directions.
@@ -98,10 +112,20 @@ def _trained_on(facts: Facts) -> str:
         else f"; along as many random directions, {percent(1 - fact.effect - control.effect)}"
     )
     return (
-        f"Cut along {RANK} directions of its first {READ} positions and trained on, {default_model.NAME} gets back "
-        f"{only}{percent(1 - fact.effect)} of what positions are worth to the states that it gives (a loss, not "
-        f"sentence similarity){at_random} ({plural(fact.seeds or 0, 'seed')})."
+        f"Cut along {RANK} directions of its first {READ} positions, {default_model.NAME} keeps{_before(ask)} what "
+        f"positions are worth to the states that it gives (a loss, not sentence similarity); trained on with its "
+        f"tables held fixed, {only}{percent(1 - fact.effect)}{at_random} ({plural(fact.seeds or 0, 'seed')})."
     )
+
+
+def _before(ask: Ask) -> str:
+    """The share that the cut leaves before any training: ` 90 % of`."""
+    rows = {row["arm"]: row for row in ask(BEFORE)}
+    if len(rows) < 3 or rows["minilm_separated_read"]["first"] is None:
+        return " some of"
+    cut, floor, intact = (rows[f"minilm_{arm}"] for arm in ("separated_read", "no_position", "intact"))
+    missing = (cut["first"] - intact["last"]) / (floor["last"] - intact["last"])
+    return f" {percent(1 - missing)} of"
 
 
 def _others(ask: Ask, line: float | None) -> str:
@@ -127,7 +151,7 @@ def _narrow(ask: Ask) -> str:
         return ""
     cost, read = rows[0]["separated"], rows[0]["along_read"]
     better = "" if read is None else f" ({read:.2f} along the directions that its texts read)"
-    return f" One encoder of width 128 has less room: with {RANK} directions the cut costs it {cost:.2f} nats{better}."
+    return f" The same cut costs one of our own encoders, of width 128, {cost:.2f} nats of masked words{better}."
 
 
 register(
@@ -148,10 +172,10 @@ register(
                 "every layer, the rank correlation with people’s ratings falls by {size:.2f} in {hardest}.",
             ),
             Tempering(
-                "C10c",
+                "C10l",
                 CONTRADICTED,
-                "In {holding} of {count} models positions take few directions; in {failing} "
-                "they take more than half as many as a random table.",
+                "In models of language positions take few directions. Of {count} models of antibody sequences, whose "
+                "tokens are amino acids, {failing} give them more than half as many as a random table has.",
             ),
             Tempering(
                 "C11a",

@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 from analysis.ablation.presets import PRESETS
-from analysis.claims.statements.judgement import OPEN, Ask
+from analysis.claims.statements.judgement import OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, sentences
-from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, fixed_sentences, register
-from analysis.rules import encoder_rules, training_rules
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
+from analysis.rules import encoder_contests, encoder_rules, training_rules
 
 CLAIM = "C37"
 """The claim whose statements compare encoders of several widths."""
@@ -46,9 +46,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     others = join_names(str(width) for width in widths if width != size.hidden_size)
     waiting = f"{plural(undecided, 'statement')} on widths {others} {'is' if undecided == 1 else 'are'} open."
     open_yet = [waiting] if undecided else []
-    known = [decided for name in ONCE_AT_OTHER_WIDTHS if (decided := fixed_sentences(facts, (name,)))]
-    # The words that were fixed before the runs do not say where once is.
-    known = [decided.replace("only once costs", "only once, at the input, costs") for decided in known]
+    known = [told for name in ONCE_AT_OTHER_WIDTHS if (told := _at_width(facts.get(name)))]
     known, further = (known[:1], [*known[1:], *open_yet]) if known else (open_yet, [])
     repeated = f"Each comparison rests on at most {plural(max(seeds), 'seed')}."
     return ComputedSentence(
@@ -63,6 +61,20 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         query=QUERY,
         against=True,
         further="\n".join(filter(None, [repeated, *further, _longer(ask)])),
+    )
+
+
+def _at_width(fact: Judgement | None) -> str:
+    """The same two ends at another width, where the rules have decided that they differ; "" elsewhere.
+
+    The words that were fixed before the runs name how often positions are told, and the sides differ in more.
+    """
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+        return ""
+    (preset,) = encoder_contests()[fact.id][0].presets
+    return (
+        f"At width {PRESETS[preset].hidden_size} adding once ends {abs(fact.effect):.2f} nats higher than telling the "
+        "queries and keys of every layer."
     )
 
 
