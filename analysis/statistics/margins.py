@@ -17,7 +17,7 @@ for and one against, so that both can be corrected over a family of statements.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,16 +66,39 @@ def _directed(p_for: float, p_against: float, *, strict: bool) -> MarginTest:
     return MarginTest(p_for=p_for, p_against=p_against, level_for=levels[0], level_against=levels[1])
 
 
-LINES = {
-    "better": (-1, False, True),
-    "worse": (1, True, True),
-    "not worse": (1, False, False),
-    "not better": (-1, True, False),
+def _better(result: Difference, margin: float) -> MarginTest:
+    return _directed(p_below(result, -margin), p_above(result, -margin), strict=True)
+
+
+def _worse(result: Difference, margin: float) -> MarginTest:
+    return _directed(p_above(result, margin), p_below(result, margin), strict=True)
+
+
+def _not_better(result: Difference, margin: float) -> MarginTest:
+    return _directed(p_above(result, -margin), p_below(result, -margin), strict=False)
+
+
+def _not_worse(result: Difference, margin: float) -> MarginTest:
+    return _directed(p_below(result, margin), p_above(result, margin), strict=False)
+
+
+def _the_same(result: Difference, margin: float) -> MarginTest:
+    within = max(p_below(result, margin), p_above(result, -margin))
+    beyond = min(p_above(result, margin), p_below(result, -margin))
+    return _directed(within, beyond, strict=False)
+
+
+TESTS: Mapping[str, Callable[[Difference, float], MarginTest]] = {
+    "better": _better,
+    "worse": _worse,
+    "the same": _the_same,
+    "not worse": _not_worse,
+    "not better": _not_better,
     # Of logarithms of steps, with the logarithm of the ratio that counts as earlier for a margin.
-    "earlier": (-1, False, True),
-    "not earlier": (-1, True, False),
+    "earlier": _better,
+    "not earlier": _not_better,
 }
-"""The expectation of a statement -> the sign of its line, whether the mean lies above it, and whether strictly."""
+"""The test of each kind of statement, by the expectation that it states."""
 
 
 def margin_test(result: Difference, expect: str, margin: float) -> MarginTest:
@@ -85,15 +108,9 @@ def margin_test(result: Difference, expect: str, margin: float) -> MarginTest:
     """
     if not (math.isfinite(margin) and margin > 0):
         raise ValueError(f"The margin is {margin}; expected a positive number, the smallest difference that matters.")
-    if expect == "the same":
-        within = max(p_below(result, margin), p_above(result, -margin))
-        beyond = min(p_above(result, margin), p_below(result, -margin))
-        return _directed(within, beyond, strict=False)
-    if expect not in LINES:
-        raise ValueError(f"A statement expects one of the same, {', '.join(LINES)}, not {expect!r}.")
-    sign, above, strict = LINES[expect]
-    p_for, p_against = p_below(result, sign * margin), p_above(result, sign * margin)
-    return _directed(*((p_against, p_for) if above else (p_for, p_against)), strict=strict)
+    if expect not in TESTS:
+        raise ValueError(f"A statement expects one of {', '.join(TESTS)}, not {expect!r}.")
+    return TESTS[expect](result, margin)
 
 
 def seeds_to_decide(result: Difference, expect: str, margin: float) -> int | None:

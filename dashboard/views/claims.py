@@ -23,8 +23,8 @@ def show_first_verdicts() -> None:
         st.info(f"The page with the first verdicts is not in this data folder: restore data/{path.name}.")
         return
     st.markdown(
-        f"The first verdicts, on each claim as a whole, decide nothing any more. {statements.first_verdicts_note()} They "
-        f"stand on a page that was made once, `data/{path.name}`."
+        f"The first verdicts, on each claim as a whole, decide nothing any more. {statements.first_verdicts_note()} "
+        f"They stand on a page that was made once, `data/{path.name}`."
     )
     st.download_button("Download the page (HTML)", path.read_bytes(), NAME, "text/html", on_click="ignore")
     st.iframe(path, height=HEIGHT, alt="The first verdicts")
