@@ -11,7 +11,7 @@ from analysis.core.errors import AddendError
 
 def decimal(text: str) -> float:
     """A number of the command line, by the grammar that files are read by: 1_0 is none."""
-    from analysis.imports.numerals import parsed
+    from analysis.imports.reader import parsed
 
     if (value := parsed(text)) is None or not math.isfinite(value):
         raise typer.BadParameter(f"{text!r} is no number; expected one such as 0.00002 or 2e-5.")

@@ -58,3 +58,11 @@ def check_purpose(purpose: str, known: Iterable[str]) -> None:
 
     if purpose not in (names := list(known)):
         raise AddendError(f"There is no purpose named {purpose!r}; expected one of {', '.join(names)}.")
+
+
+def announce(*paths: Path) -> None:
+    """Takes results files that were just written into the store, and prints their names."""
+    from analysis import store_build
+
+    store_build.refresh()
+    typer.echo(f"{' and '.join(map(str, paths))} written and in the store.")

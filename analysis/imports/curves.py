@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.imports.numerals import as_float, ends_a_curve
-from analysis.imports.reader import ExtractedRows, UncheckedRow
+from analysis.imports.reader import ExtractedRows, UncheckedRow, as_float, ends_a_curve
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any
 
 from analysis.ablation.glue.tasks import METRICS, TASKS
 from analysis.imports.naming import CURVES, curve_name, metric_name, normalised, task_name, variant_name
-from analysis.imports.numerals import as_float
-from analysis.imports.reader import InvalidValue
+from analysis.imports.reader import InvalidValue, as_float
 from analysis.store.files import IMPORTED
 
 MAX_NAME_LENGTH = 80

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from analysis.ablation.glue.tasks import TASKS
 from analysis.imports.curves import Point, in_order, one_per_step, without_steps
 from analysis.imports.naming import LOSSES, normalised, score_key, task_name
-from analysis.imports.numerals import as_float
-from analysis.imports.reader import BadRow, ExtractedRows, UncheckedRow, UserMetadata, names
+from analysis.imports.reader import BadRow, ExtractedRows, UncheckedRow, UserMetadata, as_float, names
 from analysis.imports.rows import other_dev_set
 
 TASK = ("task", "task_name", "finetuning_task")

@@ -165,16 +165,19 @@ def obtain(params: Values) -> Decomposition:
 
 def obtain_layers(params: Values) -> Layers:
     """Every layer of the text that a link asks for, run now."""
-    if params.get("probe"):
-        raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every layer.")
+    _refuse_saved(params, "every layer")
     return LayersRequest.obtain(params)
 
 
 def obtain_curves(params: Values) -> Curves:
     """Every head against distance on the text that a link asks for, run now."""
-    if params.get("probe"):
-        raise LinkError("The link shows a saved probe, which keeps one layer. Send its text to see every head.")
+    _refuse_saved(params, "every head")
     return CurvesRequest.obtain(params)
+
+
+def _refuse_saved(params: Values, what: str) -> None:
+    if params.get("probe"):
+        raise LinkError(f"The link shows a saved probe, which keeps one layer. Send its text to see {what}.")
 
 
 SIDED = ("model", "revision", "text", "pair", "layer", "head", "method", "freeze")

@@ -19,9 +19,8 @@ import pytest
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.imports.naming import score_key, task_name
-from analysis.imports.numerals import parsed
 from analysis.imports.plan import Plan, plan
-from analysis.imports.reader import READERS, UserMetadata
+from analysis.imports.reader import READERS, UserMetadata, parsed
 
 Files = dict[str, bytes]
 SETTINGS = {"task_name": "rte", "seed": 3, "learning_rate": 3e-05, "variant": "mine"}

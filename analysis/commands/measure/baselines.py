@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import split_names
+from analysis.commands.options import announce, split_names
 
 TASKS = "cola,sst2,mrpc,stsb,qqp,mnli,qnli,rte,wnli"
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import split_names
+from analysis.commands.options import announce, split_names
 
 
 def costs(

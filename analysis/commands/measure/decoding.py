@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, Revision, Texts, announce
 
 
 def decoding(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
+from analysis.commands.options import announce
 
 SIZES = ((128, 512), (512, 384))
 """Length and dim asked for; an encoding that does not take one is measured at the nearest that it takes."""

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import Called, ResultsName, Revision
+from analysis.commands.options import Called, ResultsName, Revision, announce
 
 
 def images(

@@ -1,7 +1,17 @@
 """python -m analysis measure means: mean and position basis of every layer of a model, into a results file."""
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
+from analysis.commands.options import (
+    EMBEDDED,
+    Called,
+    CorpusName,
+    Length,
+    Model,
+    ResultsName,
+    Revision,
+    Texts,
+    Windows,
+    announce,
+)
 
 
 def means(

@@ -1,7 +1,17 @@
 """python -m analysis measure order: attention against distance, and equivariance error by depth."""
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
+from analysis.commands.options import (
+    EMBEDDED,
+    Called,
+    CorpusName,
+    Length,
+    Model,
+    ResultsName,
+    Revision,
+    Texts,
+    Windows,
+    announce,
+)
 
 
 def order(

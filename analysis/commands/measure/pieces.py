@@ -4,8 +4,18 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Length, Model, ResultsName, Revision, Texts, Windows
+from analysis.commands.options import (
+    EMBEDDED,
+    Called,
+    CorpusName,
+    Length,
+    Model,
+    ResultsName,
+    Revision,
+    Texts,
+    Windows,
+    announce,
+)
 
 
 def pieces(

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision
+from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Corpus, Model, Revision, announce
 from analysis.measurements.positions.stored_maps import TEXT_ID
 
 

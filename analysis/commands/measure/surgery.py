@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision, split_names
+from analysis.commands.options import EMBEDDED, Called, CorpusName, Model, Revision, announce, split_names
 
 
 def surgery(

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.commands.measure.announce import announce
-from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Model, Revision
+from analysis.commands.options import EMBEDDED, PROBE_SET, Called, Model, Revision, announce
 
 
 def terms(

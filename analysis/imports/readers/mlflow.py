@@ -9,8 +9,17 @@ import re
 from typing import Any
 
 from analysis.imports.curves import Point
-from analysis.imports.numerals import as_float, number, parsed
-from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
+from analysis.imports.reader import (
+    READERS,
+    BadRow,
+    ExtractedRows,
+    Files,
+    Reader,
+    UserMetadata,
+    as_float,
+    number,
+    parsed,
+)
 from analysis.imports.tables import csv_header, csv_rows
 from analysis.imports.texts import UnreadableFile, text
 from analysis.imports.tracking_logs import LoggedRun, add_run

@@ -9,8 +9,16 @@ import pyarrow as pa
 
 from analysis.core.errors import AddendError
 from analysis.imports.limits import MAX_BAD
-from analysis.imports.numerals import ends_a_curve
-from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UncheckedRow, UserMetadata
+from analysis.imports.reader import (
+    READERS,
+    BadRow,
+    ExtractedRows,
+    Files,
+    Reader,
+    UncheckedRow,
+    UserMetadata,
+    ends_a_curve,
+)
 from analysis.imports.rows import COLUMNS
 from analysis.imports.tables import parquet_rows, parquet_schema
 from analysis.imports.texts import UnreadableFile, text

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import NotRequired, TypedDict, TypeGuard
 
 from analysis.imports.curves import Point
-from analysis.imports.numerals import number
-from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata
+from analysis.imports.reader import READERS, BadRow, ExtractedRows, Files, Reader, UserMetadata, number
 from analysis.imports.tables import csv_header, csv_rows
 from analysis.imports.texts import text
 from analysis.imports.tracking_logs import STEPS, LoggedRun, add_run, finite_or_not

@@ -44,6 +44,7 @@ SELECT
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
 -- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
+-- reason: of a statement on fine-tunings after refitting, why it is open.
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in. hours: of
 -- one core that the experiment takes that would decide it. missing: the runs that its rule asks for and that are not
 -- stored yet.

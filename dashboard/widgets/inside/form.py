@@ -1,5 +1,6 @@
 """The form of Look inside: a model, and a text, a pair or an image; examples; everything else under Options."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -226,19 +227,21 @@ def set_example(pickers: Pickers, name: str) -> None:
 
 def _examples(pickers: Pickers) -> None:
     """Chips that fill the form; the one that is shown is pressed."""
-    key = "inside.examples"
     entered = (pickers.get("text"), pickers.get("pair"))
     shown = None if pickers.get("probe") else next((name for name in EXAMPLES if EXAMPLES[name] == entered), None)
+    _chips("Examples", list(EXAMPLES), shown, "inside.examples", lambda name: set_example(pickers, name))
+
+
+def _chips(label: str, names: list[str], shown: str | None, key: str, choose: Callable[[str], None]) -> None:
+    """Chips of which a press chooses one; the one that is shown is pressed."""
     st.session_state[key] = shown
 
     def fill() -> None:
         _close()
         if (chosen := st.session_state[key]) is not None:
-            set_example(pickers, chosen)
+            choose(chosen)
 
-    st.pills(
-        "Examples", list(EXAMPLES), default=shown, key=key, on_change=fill, wrap=True, label_visibility="collapsed"
-    )
+    st.pills(label, names, default=shown, key=key, on_change=fill, wrap=True, label_visibility="collapsed")
 
 
 def choose_image(pickers: Pickers, name: str) -> None:
@@ -250,24 +253,8 @@ def choose_image(pickers: Pickers, name: str) -> None:
 
 def _image_examples(pickers: Pickers, uploaded: Upload | None) -> None:
     """Chips of the drawn images; the one that is shown is pressed, and none while a file of the reader's own is."""
-    key = "inside.images"
     shown = None if uploaded else str(pickers.get("image"))
-    st.session_state[key] = shown
-
-    def fill() -> None:
-        _close()
-        if (chosen := st.session_state[key]) is not None:
-            choose_image(pickers, chosen)
-
-    st.pills(
-        "Drawn images",
-        list(IMAGES),
-        default=shown,
-        key=key,
-        on_change=fill,
-        wrap=True,
-        label_visibility="collapsed",
-    )
+    _chips("Drawn images", list(IMAGES), shown, "inside.images", lambda name: choose_image(pickers, name))
 
 
 def options(pickers: Pickers, uploaded: Upload | None, *, asks: bool) -> None:
