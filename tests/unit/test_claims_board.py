@@ -383,7 +383,8 @@ def test_the_log_has_what_a_fact_checker_corrected_without_a_verdict_being_moved
         for entry in file.content.get("scope", ()):
             one, now = log[entry["id"], entry["changed"]], statement(entry["id"])
             assert (one.before, one.after, one.day) == (now.verdict, now.verdict, file.content["frozen"][:10])
-            assert now.scope == newest[entry["id"]]
+            if now.rules_version <= file.version:
+                assert now.scope == newest[entry["id"]]
     told = [entry for file in files for entry in file.content.get("told", ())]
     newest_told = {entry["id"]: entry for entry in told}
     for entry in told:

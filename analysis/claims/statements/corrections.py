@@ -112,8 +112,9 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     for name, (again, seeds) in _made_again(newest).items():
         changed = f"{again.id} compares the same two on {plural(seeds, 'new seed')}, and takes its place."
         supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))
-    for entry in (entry for file in fact_checks() for entry in file.content.get("scope", ())):
-        newest[entry["id"]] = replace(newest[entry["id"]], scope=entry["scope"])
+    for checked, entry in ((file, entry) for file in fact_checks() for entry in file.content.get("scope", ())):
+        if newest[entry["id"]].rules_version <= checked.version:
+            newest[entry["id"]] = replace(newest[entry["id"]], scope=entry["scope"])
     return Ledger(
         current=tuple(newest[id] for id in sorted(newest)),
         superseded=tuple(sorted(superseded, key=lambda one: one.judgement.id)),
