@@ -435,3 +435,18 @@ def test_the_figure_of_a_claim_has_the_stored_numbers(claim: str) -> None:
         stored_numbers = merged[f"{name}_stored"].mask(merged.id.isin(TURNED), -merged[f"{other}_stored"])
         assert merged[name].astype(float).equals(stored_numbers)
     assert (merged.verdict == merged.verdict_stored).all()
+
+
+def test_an_open_statement_says_where_its_interval_crosses_no_line(store: Path) -> None:
+    """Then the rules leave it open for another reason: seeds that spread, a plateau, or the correction."""
+    said = 0
+    for one in stored.statements():
+        told = "by itself lies wholly" in one.sentence
+        if one.verdict != OPEN or one.low is None or one.kind == "rows":
+            assert not told
+            continue
+        lower, upper = (-np.inf if one.lower is None else one.lower), (np.inf if one.upper is None else one.upper)
+        crosses = one.low <= lower <= one.high or one.low <= upper <= one.high
+        assert told != crosses, one.id
+        said += told
+    assert said > 3

@@ -4,6 +4,7 @@ All of it is read from the files of rules while the store is built, so that page
 in fact applied.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,6 +63,7 @@ def described(judgement: Judgement, book: Rulebook) -> Judgement:
     rule, supports = book.statements.get(judgement.id, {}), region(judgement, book)
     return replace(
         judgement,
+        sentence=f"{judgement.sentence}{_beyond_the_line(judgement, supports)}",
         holds=rule.get("holds", ""),
         expect=rule.get("expect", ""),
         quantifier=rule.get("quantifier", ""),
@@ -71,6 +73,22 @@ def described(judgement: Judgement, book: Rulebook) -> Judgement:
         pair=trained_pair(judgement, rule),
         shown=shown_reading(judgement, rule),
     )
+
+
+def _beyond_the_line(judgement: Judgement, supports: Region | None) -> str:
+    """What an open statement's interval shows where it crosses no line: the rules leave it open for another reason."""
+    low, high = judgement.low, judgement.high
+    if judgement.verdict != OPEN or judgement.kind == "rows" or supports is None:
+        return ""
+    if low is None or high is None or not math.isfinite(low + high):
+        return ""
+    lower, upper = (-math.inf if supports.lower is None else supports.lower), supports.upper
+    upper = math.inf if upper is None else upper
+    if low > lower and high < upper:
+        return " The interval by itself lies wholly on the side that supports it."
+    if high < lower or low > upper:
+        return " The interval by itself lies wholly on the side that contradicts it."
+    return ""
 
 
 def region(judgement: Judgement, book: Rulebook) -> Region | None:
