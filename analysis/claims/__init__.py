@@ -34,8 +34,11 @@ DOCUMENTS = {
     for document in _files[FILE]["document"]
 }
 """The documents that make the claims, by the first three digits of their number."""
-PLAIN_TITLES = {"C34": "A matrix of its own for positions gains nothing"}
-"""Titles of claims in plainer words than the frozen files', which say the same in a double negative."""
+PLAIN_TITLES = {
+    "C34": "A matrix of its own for positions gains nothing",
+    "C37": "At every width concatenating loses little, and telling every layer gains",
+}
+"""Titles in plainer words than the frozen files', one of which is a double negative, and the other no claim."""
 _headings = [heading for content in _files.values() for heading in content.get("heading", ())]
 CLAIMS = {
     heading["id"]: Claim(
