@@ -19,7 +19,7 @@ from analysis.narrative.answer.computed_sentence import Tempering, limit_in_word
 from analysis.narrative.answer.sentences import cost as cost_sentence, inside_heads
 from analysis.narrative.answer.sentences.algebra import error_bound, largest_error
 from analysis.narrative.answer.sentences.small import LEADS, ONCE_AT_OTHER_WIDTHS
-from analysis.rules import all_encoder_rules
+from analysis.rules import all_encoder_rules, encoder_rules
 from analysis.store import read
 
 CONTESTS = {contest.id: contest for rules in all_encoder_rules() for contest in rules.statements}
@@ -341,3 +341,22 @@ def test_a_concatenation_inside_a_head_is_a_sum_of_two_scores() -> None:
     b, d = rng.normal(size=(2, 4, 3)).astype(np.longdouble)
     together = np.concatenate([a, b], -1) @ np.concatenate([c, d], -1).T
     assert np.abs(together - (a @ c.T + b @ d.T)).max() < 1e-17
+
+
+def test_the_gap_that_was_still_closing_is_that_of_the_curves(store: Path) -> None:
+    """Against pandas: paired by seed, at the steps that are named; and none is told where the gap does not shrink."""
+    curves = read.query(
+        "SELECT * FROM curves WHERE preset = 'width128' AND metric = 'validation_loss' AND step IN (6000, 8000, 10000)"
+    )
+    losses = curves.pivot_table(index=["step", "seed"], columns="variant", values="value")
+    judged = losses.loc[(slice(None), list(encoder_rules().seeds)), :]
+    gap = (judged.bert_a - judged.every_layer_attention).groupby("step").mean()
+    text = told()["told_once"]
+    assert f"{gap[6000]:.2f} after 6,000 and {gap[8000]:.2f} after 8,000 steps" in text
+    assert gap[6000] > gap[8000] > gap[10000]
+
+    def level(sql: str) -> list[dict[str, object]]:
+        return [{**row, "gap": 0.25} for row in ask(sql)] if "AS gap" in sql else ask(sql)
+
+    rows = {row["name"]: row["sentence"] for row in tables(facts(), level)["answers"]}
+    assert "still closing" not in rows["told_once"]
