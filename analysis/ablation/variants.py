@@ -226,8 +226,8 @@ _TABLE = (
         name="bert_a_norm",
         title="Added once, normalised",
         combines="added",
-        summary="Words with segments, and positions, are layer-normalised separately and then added: the two start "
-        "equally strong, as in TUPE.",
+        summary="Words with segments, and positions, are each layer-normalised, as in TUPE, and then added; their sum "
+        "is not.",
         settings={"position_norm": True, "position": "learned", "combine": "add"},
         size="One more normalisation.",
     ),

@@ -21,7 +21,8 @@ GROUPS = {
         "untying": "Giving words and positions separate matrices for queries and keys, instead of one pair that both "
         "use.",
         "causal": "Each token attends to itself and to the tokens before it, never to later ones.",
-        "rotary": "Positions rotate queries and keys, so that a score depends on the distance between two tokens.",
+        "rotary": "Positions rotate queries and keys, so that a score depends on places only through the signed "
+        "distance between two tokens.",
         "frozen": "Of a table of embeddings: not trained. Of a rule: fixed before the trainings that it judges. Of "
         "the terms in deeper layers: attention patterns and norms are held at the values that the model itself gives "
         "them, so that the rest is linear.",

@@ -86,4 +86,40 @@ def test_a_concatenation_that_ends_lower_is_the_stored_trainings(asked: dict[str
     gaps = finals.concat_wide_matched - finals.bert_a
     assert stats.ttest_1samp(gaps, 0).confidence_interval(0.95).high < 0
     assert f"ends {-gaps.mean():.2f} nats lower than adding" in asked["open"].because
-    assert answer(asked["open"]).startswith("The sum keeps what the pair would keep")
+    assert "all-MiniLM-L6-v2" in answer(asked["open"]), "it is measured of no other model"
+
+
+def test_a_concatenation_is_told_with_its_controls(asked: dict[str, Check]) -> None:
+    """What its shape gains without concatenating, and what narrower words cost, by the trainings."""
+    finals = read.query(
+        "SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'width128' AND seed BETWEEN 30 AND 45 "
+        "AND variant IN ('concat_wide_matched', 'bert_a_wide')"
+    ).pivot(index="seed", columns="variant", values="final_loss")
+    assert len(finals) == statement("C36m").seeds == 16
+    gap = (finals.concat_wide_matched - finals.bert_a_wide).mean()
+    assert f"adding in that shape ends {gap:.2f} lower still" in asked["open"].because
+    assert f"words narrower by a fifth cost {statement('C36c').effect:.2f}" in asked["open"].because
+
+
+def test_fewer_directions_that_are_enough_for_some_positions_are_named(asked: dict[str, Check]) -> None:
+    """The right answer is not the fewest where only the positions that the sentences read are counted."""
+    assert statement("C10j").verdict == "supported"
+    fewest = read.query(
+        "SELECT min(rank) AS least FROM newest_surgery WHERE operation = 'separated_along_read' "
+        "AND difference_low > -0.01 AND model = 'all-MiniLM-L6-v2'"
+    ).least[0]
+    assert fewest < int(answer(asked["cut"]))
+    assert f"positions that these sentences read, {fewest} are enough" in asked["cut"].because
+    assert "whole table" in asked["cut"].question
+
+
+def test_both_sides_of_the_question_on_the_matrix_have_equally_many_parameters(asked: dict[str, Check]) -> None:
+    """Within a hundredth, and by other feed-forward widths: so the question has to say it."""
+    sides = read.query(
+        "SELECT variant, any_value((config::JSON->>'$.trained_parameters')::INT) AS parameters, "
+        "any_value((config::JSON->'$.model'->>'$.intermediate_size')::INT) AS width FROM pretrainings "
+        "WHERE preset = 'width128' AND variant IN ('every_layer_attention', 'bert_a_d_unscaled') GROUP BY variant"
+    )
+    assert sides.width.nunique() == 2
+    assert sides.parameters.max() / sides.parameters.min() < 1.01
+    assert "equally many parameters" in asked["told"].question

@@ -25,7 +25,8 @@ from analysis.statistics import difference
 
 ONCE, EVERY, ROTATED = "once", "in every layer", "as rotations, in every layer"
 CLAIM = "C34"
-"""The claim whose statements differ in one thing each; their preset is trained under the frozen rules of version 3."""
+"""The claim whose statements differ in one thing each, and in widths that keep parameters equal; their
+preset is trained under the frozen rules of version 3."""
 HEADING = "told "
 """The beginning of the rows that name a group."""
 GROUPS = (ONCE, EVERY, ROTATED)
@@ -54,7 +55,7 @@ class SingleStep(NamedTuple):
 
 COMPARED = {
     "bert_a": SingleStep(0),
-    "bert_a_norm": SingleStep(1, "words and positions equally strong"),
+    "bert_a_norm": SingleStep(1, "words and positions normalised separately"),
     "first_layer_attention": SingleStep(2, "told to the first attention layer"),
     "every_layer_attention": SingleStep(3, "told to every attention layer"),
     "bert_a_d_unscaled": SingleStep(4, "told through matrices of their own"),
@@ -69,7 +70,7 @@ COMPARED = {
     "concat_project": SingleStep(1, "concatenated and projected back"),
     "sinusoidal_strong": SingleStep(1, "strong sinusoids, not learned positions"),
     "sinusoidal_lead": SingleStep(2, "only their 16 leading dimensions"),
-    "concat_lead": SingleStep(3, "these dimensions concatenated"),
+    "concat_lead": SingleStep(3, "these dimensions concatenated, words keep the others"),
 }
 """Variant of one recipe -> its change of the last variant before it that has one change fewer."""
 
@@ -103,7 +104,7 @@ class NumberedStep(NamedTuple):
 
 
 NUMBERED = {
-    "bert_a_norm": NumberedStep("C34i", "words and positions equally strong"),
+    "bert_a_norm": NumberedStep("C34i", "words and positions normalised separately"),
     "first_layer_attention": NumberedStep(
         "C34t",
         "told to the queries and keys of the first layer alone",
@@ -127,7 +128,7 @@ PARTS_OF_NAMES = {
     "words of 50 %": "half of the width is left empty",
     "80/20": "words have 80 % of the width, positions the rest",
     "50/50": "words have half of the width, positions the rest",
-    "normalised": "words and positions start equally strong",
+    "normalised": "words and positions are normalised separately",
     "whole input": "positions are added to all that a layer reads",
     "queries and keys": "told to what attention compares alone",
     "own matrix": "positions have matrices of their own in attention",
@@ -206,8 +207,8 @@ def _count(frame: pd.DataFrame) -> str:
         if len(rows):
             parts.append(f"{int((rows.high < 0).sum())} of {len(rows)} told {group}")
     return (
-        "Of the encoders, these end lower than one that adds positions once, with the whole interval below zero: "
-        f"{join_names(parts)}"
+        "Of the encoders, these end lower than one that adds positions once, with the whole interval below zero (not "
+        f"corrected for the number of encoders): {join_names(parts)}"
     )
 
 
@@ -254,7 +255,7 @@ def names_explained(names: Iterable[str]) -> str:
     """The parts of these names that are not plain words, with what they say: one sentence; empty where there are none.
 
     >>> names_explained(["Added once", "Added once, normalised"])
-    '“normalised”: words and positions start equally strong.'
+    '“normalised”: words and positions are normalised separately.'
     """
     shown = " ".join(names)
     parts = [f"“{part}”: {meaning}" for part, meaning in PARTS_OF_NAMES.items() if part in shown]
@@ -307,8 +308,9 @@ def reading_told(params: ToldParameters) -> Figure:
             names_explained(title(name) for name in frame.variant) if params.rows == ALL else "",
             ""
             if params.rows == ALL
-            else "Each row changes the one that it is indented under; the bar says by how much, and the number at the "
-            "right what the rules say of it: where they judge a change by new seeds, it is of these.",
+            else "Each row changes the one that it is indented under, and the width of its feed-forward layers where "
+            "parameters would differ; the bar says by how much, and the number at the right what the rules say of it: "
+            "where they judge a change by new seeds, it is of these.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
@@ -405,7 +407,7 @@ def change_in_words(variant: str) -> str:
     """The one change that a variant of `COMPARED` makes, with the number of its step; the title of the first row.
 
     >>> change_in_words("bert_a_norm")
-    'step 1: words and positions equally strong'
+    'step 1: words and positions normalised separately'
     """
     words = COMPARED[variant].words or title(variant)
     return f"step {[*NUMBERED].index(variant) + 1}: {words}" if variant in NUMBERED else words

@@ -38,8 +38,8 @@ STAGES = (
         "Tie the blocks",
         "Tie",
         "W · word + W · position",
-        "Use one block for both, with positions as long as words. Only this step gives something up: position loses "
-        "its own matrix.",
+        "Use one block for both, with positions as long as words. Only this step gives something up: one position "
+        "vector must now suit every matrix of words.",
         "≠ another query",
     ),
     Stage(

@@ -1,18 +1,33 @@
 """Step 2: concatenation, followed by a linear map, is addition."""
 
-from analysis.core.formatting import power_of_ten
+from analysis.claims.statements import SUPPORTED, stored
+from analysis.core.formatting import fixed, power_of_ten, sentences
 from analysis.figures.reading.arithmetic import WIDTH
 from analysis.narrative.answer.sentences.algebra import error_bound
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 
+NOT_FOUND = "C36b"
+"""The statement that concatenating ends lower than adding, with words of half of the width on both sides."""
+
 
 def says(values: Values) -> str:
-    """The identity, checked with random matrices as large as a real model's."""
+    """The identity, checked with random matrices as large as a real model's, and what training makes of it."""
+    return sentences(
+        "With random vectors and matrices as wide as a real model's, dot and bars differ by less than "
+        f"{power_of_ten(error_bound())}, which is rounding. Adding is the case in which both blocks are the same; the "
+        "next steps measure what that costs.",
+        trained(),
+    )
+
+
+def trained() -> str:
+    """The statement that our encoders did not find the split that adding can imitate; empty unless it is supported."""
+    fact = next((one for one in stored.parts("C36") if one.id == NOT_FOUND), None)
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.effect > 0:
+        return ""
     return (
-        "With random vectors and matrices as wide as a real model's, the concatenation after the matrix and the sum of "
-        f"the two mapped parts differ by less than {power_of_ten(error_bound())}, which is rounding. So the two are "
-        "one thing, and adding is the case in which both blocks of the matrix are the same. What that costs is a "
-        "question for measurements: the next steps take them one by one."
+        "Trained, ours did not find such a split: with words of half of the width, concatenating ends "
+        f"{fixed(-fact.effect)} nats lower than adding ({fact.id})."
     )
 
 
@@ -23,14 +38,14 @@ register(
         title="Concatenating is adding, if a matrix follows",
         text=(
             "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector "
-            "appended. But the first thing that a transformer does with its input is to multiply it by a matrix. The "
-            "left columns of that matrix meet only the word and the right columns only the position, so the result is "
-            "a **sum** again: a mapped word plus a mapped position. Choose a split: in every output the dot "
-            "(concatenated) lies where the second bar ends (added).\n\n"
-            "What a concatenation does decide is how many dimensions each part may use. Nor do the parts stay "
-            "separate: every later matrix mixes them again, unless it has one block for the word, one for the "
-            "position and nothing between, as in Kitaev & Klein's parser (2018). One answer turns this around: "
-            "adding can imitate any split by leaving dimensions empty."
+            "appended. But matrices make the queries, keys and values of the first layer (after a normalisation, whose "
+            "spread both parts share). The left columns of such a matrix meet only the word and the right columns only "
+            "the position, so the result is a **sum** again: a mapped word plus a mapped position. Choose a split: in "
+            "every output the dot (concatenated) lies where the second bar ends (added).\n\n"
+            "What passes by on the skip connection meets no matrix: there the two stay side by side. But what layers "
+            "add to them mixes both, unless each matrix has one block for the word, one for the position and nothing "
+            "between, as in Kitaev & Klein's parser (2018). A concatenation does decide how many dimensions each part "
+            "may use. One answer turns this around: adding can imitate any split by leaving dimensions empty."
         ),
         documents=("001", "003"),
         claims=("C01", "C10"),

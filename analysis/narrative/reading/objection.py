@@ -4,7 +4,8 @@ import pandas as pd
 
 from analysis.core import default_model
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent
+from analysis.core.formatting import percent, sentences
+from analysis.narrative.answer.sentences.read_back import RANDOM
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
 from analysis.store import read
 
@@ -40,12 +41,21 @@ def says(values: Values) -> str:
     word, position = best_reading(rows, "word", "top1"), best_reading(rows, "position", "exact")
     scored = rows[(rows.layer == 0) & rows.measure.isin(("top1", "exact")) & rows.target.isin(("word", "position"))]
     decoders = scored.groupby("target").decoder.nunique()
-    return (
+    return sentences(
         f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
         f"{decoders['word']} simple classifiers, trained on other texts, names {percent(word.value)} of "
         f"{int(word.tokens):,} words (those that occur often), and the best of {decoders['position']} the exact "
-        f"position of {percent(position.value)} of {int(position.tokens):,} tokens."
+        f"position of {percent(position.value)} of {int(position.tokens):,} tokens.",
+        at_random(),
     )
+
+
+def at_random() -> str:
+    """The same read from sums of random tables; empty where that is not stored."""
+    best = dict(read.query(RANDOM)[["target", "value"]].itertuples(index=False))
+    if best.keys() != {"word", "position"}:
+        return ""
+    return f"Sums of random tables are read as well ({percent(best['word'])} and {percent(best['position'])})."
 
 
 register(
@@ -57,9 +67,10 @@ register(
             "The question that began this project objects as a physicist would: 2 metres and 3 kilograms cannot be "
             "added; they form a pair. So a word and its place should form a pair too: they should be **concatenated**, "
             "not **added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
-            "(0, 3). What loses information is not adding but **sharing an axis**. Drag the angle between the two axes "
-            "down to 0° and back: at any angle but 0°, however small, every pair has a sum of its own. The angle only "
-            "decides how far apart the two closest sums lie."
+            "(0, 3). What loses information is not adding but **coinciding sums**. Drag the angle between the two "
+            "axes down to 0°: now all steps are alike, and sums coincide. At any other angle every pair has a sum of "
+            "its own, close as it may lie. In a real model words and positions share axes: whether sums coincide "
+            "there has to be measured."
         ),
         documents=("000",),
         claims=("C13",),

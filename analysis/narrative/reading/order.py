@@ -24,7 +24,7 @@ def moved(head: int) -> str:
     first = percent(changes()[1, head], 1)
     return (
         f"When the sentence moves by a single position, head {head} sends {first} of its attention elsewhere. "
-        f"{summary()} In a model that sees distances alone, every one of these numbers would be zero."
+        f"{summary()} Where scores depend on places through distances alone, all of these would be zero."
     )
 
 
@@ -35,9 +35,9 @@ def shuffled() -> str:
         changes = join_names(f"from {fixed(row.learned)} to {fixed(row.without)}" for row in frames.rows(pairs))
         parts.append(f"{direction(pairs.without - pairs.learned)} {changes} in {names[str(kind)]}")
     return (
-        "Haviv et al. (2022) trained models with and without learned positions. They report the perplexity: among how "
-        f"many equally likely words a model seems to choose. Without positions it {', and '.join(parts)}. Each "
-        "pair is of one model and corpus."
+        "Haviv et al. (2022) trained models with and without learned positions. Their numbers are perplexities: among "
+        f"how many equally likely words a model seems to choose. Without positions it {', and '.join(parts)}. Each "
+        "pair is of one model and corpus, and was read at second hand."
     )
 
 
@@ -54,12 +54,13 @@ register(
         text=(
             "Attention alone treats a text as a bag of words, as an answer on Stack Exchange points out: shuffle the "
             "other words, and a word gets exactly the same result, however many layers there are. With a **causal "
-            "mask** a word sees only the words before it. From two layers on, that gives the order away: an early word "
-            "has seen few others, a late one many, and the last word sees what they have seen. Choose the layers and "
-            f"watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole sentence moves, "
-            "so that every **distance** stays. The article from Baobao Algorithm Notes holds that distances matter "
-            "more than places. Where positions are added, attention changes all the same. Models that rotate queries "
-            "and keys see distances alone."
+            "mask** a word sees only the words before it. From two layers on, that gives the order away to the last "
+            "word: an early word has seen few others, a late one many, and it sees what they have seen. Choose the "
+            f"layers and watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole "
+            "sentence moves, so that every **distance** stays. The article from Baobao Algorithm Notes holds that "
+            "distances matter more than places. Where positions are added, attention changes all the same. Where "
+            "queries and keys are rotated, a score depends on places only through the signed distance; a causal mask "
+            "or a first token can still give the place away."
         ),
         documents=("003", "004"),
         claims=("C14", "C16", "C22"),

@@ -99,11 +99,12 @@ register(
             "- **word to position**: does this word want whatever stands at that place?\n"
             "- **position to word**: does this place want that word?\n"
             "- **position to position**: does this place want that place?\n\n"
-            "Added parts share two matrices for all four questions. Concatenated parts would answer the same four, "
-            "each through matrices of its own. In the picture a row asks (the query) and a column is "
-            "asked (the key). The largest term is drawn large. Heads, counted from 0, differ: try some.\n\n"
-            f"Press **{ALL_HEADS}** to see the same four measured over many texts. Ke et al. (2021) found that the "
-            "middle two, the **cross terms**, contribute little, and took them out."
+            "Added parts share two matrices for all four questions. Concatenated parts would have four, each of which "
+            "serves two questions. In the picture a row asks (the query) and a column is asked (the key). The largest "
+            "term is drawn large. Heads, counted from 0, differ: try some.\n\n"
+            f"Press **{ALL_HEADS}** to see the same four measured over many texts. Ke et al. (2021) argued, from "
+            "pictures of one trained model, that the middle two, the **cross terms**, contribute little, and took them "
+            "out."
         ),
         documents=("002", "004"),
         claims=("C07", "C08", "C09"),

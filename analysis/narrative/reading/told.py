@@ -34,19 +34,28 @@ CURVES = "curves"
 
 
 class Contrast(NamedTuple):
-    """A statement in the words of the tour, which follow `lower` or `higher`. reverse: it compares the other way."""
+    """A statement in the words of the tour, which follow `lower` or `higher`. reverse: it compares the other way.
+
+    before: words before its size, of an encoder that the question does not name.
+    """
 
     statement: str
     words: str
     reverse: bool = False
+    before: str = ""
 
 
 QUESTIONS = {
-    "The matrices?": (Contrast("C34a", "with matrices of their own", reverse=True),),
+    "The matrices?": (
+        Contrast("C34a", "with matrices of their own, at equally many parameters", reverse=True),
+        Contrast("C34w", "with these as extra parameters"),
+    ),
     "Being added again?": (Contrast("C34e", "than added once, equally normalised"),),
     "Concatenating?": (
         Contrast("C37b", "than adding, beside narrower words"),
+        Contrast("C36c", "than to full ones", before="adding to words as narrow ends "),
         Contrast("C36d", "beside full words, in a wider, flatter model"),
+        Contrast("C36m", "than adding in that shape"),
     ),
 }
 """Questions of the text, and the contrasts that answer them."""
@@ -105,7 +114,7 @@ def answers() -> str:
     Raises NoResults where none of them is measured.
     """
     parts = (one for claim in (CLAIM, *CONCATENATED) for one in stored.parts(claim))
-    measured = {one.id: one for one in parts if one.effect is not None}
+    measured = {one.id: one for one in parts if one.effect is not None and not one.missing}
     lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
@@ -160,7 +169,7 @@ def _outcome(judged: Judgement, contrast: Contrast) -> str:
         effect = -effect
     note = f"less than {line:g} counts as the same" if word == "same" else IN_BRACKETS.get(word, "")
     size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} {contrast.words}"
-    return f"{size}{f' ({note})' if note else ''}"
+    return f"{contrast.before}{size}{f' ({note})' if note else ''}"
 
 
 def compared(name: str) -> str:
@@ -215,7 +224,7 @@ register(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
             "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
-            "again, or being told to the attention alone? And concatenating, what does it do to the loss?\n\n"
+            "again, or being told to the attention alone? And what does concatenating do to the loss?\n\n"
             "Published comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from analysis.ablation.variants import named
 from analysis.claims.statements import stored
@@ -18,6 +19,7 @@ from analysis.figures import FIGURES
 from analysis.figures.reading import order, told
 from analysis.figures.reading.arithmetic import concatenated
 from analysis.figures.reading.cut import OWN, RANDOM
+from analysis.measurements.surgery.arms import RANK
 from analysis.store import read
 
 HERE = Path(__file__).parent
@@ -27,6 +29,12 @@ WIDER, WIDER_VARIANT = "C36d", "concat_wide_matched"
 """The statement on a concatenation that is wider, with as many parameters, against adding; and its variant."""
 CUT = "C10d"
 """The statement on giving positions directions of their own. Its line is the fall that it calls no cost."""
+ALONG_READ = "separated_along_read"
+"""The same cut along directions of those positions alone that the sentences read."""
+EXTRA = "C34w"
+"""The statement on one matrix against two, where the second is paid for by nothing else."""
+SAME_SHAPE, NARROW = "C36m", "C36c"
+"""The controls of concatenations: adding in the wider shape, and adding to narrower words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +103,23 @@ def _room() -> Check | None:
     value = float(enough.value.iloc[0])
     return Check(
         step="cut",
-        question=f"{default_model.NAME} has {_width()} directions. Which is the smallest of these numbers that is "
-        "enough for all its positions, so that it judges sentences as well as before?",
+        question=f"{default_model.NAME} has {_width()} directions. Positions keep the strongest of their whole table, "
+        "words the others. Which is the smallest of these numbers with which it judges sentences as well as before?",
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
-        f"less than {abs(line):g}, as does its whole interval; with fewer of those tried that is not so{random}.",
+        f"less than {abs(line):g}, as does its whole interval; with fewer of those tried that is not so{random}."
+        f"{_of_few(line)}",
     )
+
+
+def _of_few(line: float) -> str:
+    """The fewest directions that are enough if they are those of the positions that the sentences read."""
+    found = read.query(
+        "SELECT min(rank) AS least FROM newest_surgery WHERE model = ? AND operation = ? AND difference_low > ?",
+        [default_model.NAME, ALONG_READ, line],
+    ).least[0]
+    return "" if pd.isna(found) else f" Of the positions that these sentences read, {int(found)} are enough."
 
 
 def _cost() -> Check:
@@ -135,8 +153,8 @@ def _order() -> Check:
             "It changes only if the text is long",
         ),
         right=1 if blind else 0,
-        because="Attention adds up what it sees, in any order; without positions it takes a causal mask and two layers "
-        "to notice that words were shuffled.",
+        because="Attention adds up what it sees, in any order; without positions, the last word needs a causal mask "
+        "and two layers to notice a shuffle.",
     )
 
 
@@ -155,10 +173,14 @@ def _told() -> Check | None:
     if gained is not None and gained.effect is not None and gained.verdict == SUPPORTED:
         nats = fixed(abs(gained.effect))
         because += f" Told to every layer's attention, both gain some {nats} nats over adding once."
+    extra = by_id.get(EXTRA)
+    if extra is not None and extra.verdict in (SUPPORTED, CONTRADICTED):
+        because += f" {extra.answer}"
     return Check(
         step="told",
-        question="Two encoders tell positions to the queries and keys of every layer: one through the words' own "
-        "matrices, one through further matrices for positions. How does the second end, in loss?",
+        question="Two encoders with equally many parameters tell positions to the queries and keys of every layer: "
+        "one through the words' own matrices, one through further matrices for positions. How does the second end, in "
+        "loss?",
         options=(
             f"Lower by more than {shared.line:g} nats",
             f"Within {shared.line:g} nats of the first",
@@ -179,14 +201,27 @@ def _why() -> Check | None:
         question="So why can transformers add positions to words, where one would expect to concatenate them?",
         options=(
             "Every model that concatenates them ends with a higher loss",
-            "The sum keeps what the pair would keep, at the width of words alone",
+            f"In {default_model.NAME} the sum keeps what the pair would keep, at the width of words alone",
             "Only a sum lets attention compare words with positions",
         ),
         right=1,
-        because="Few directions are enough for positions, and the matrix after a concatenation makes a sum of it, with "
-        "all comparisons of words and positions; dimensions beside the words cost arithmetic. The losses do not forbid "
-        f"concatenating: {named(WIDER_VARIANT)} ends {fixed(-wider.effect)} nats lower than adding.",
+        because=f"{RANK} directions are enough for positions there, and the matrix after a concatenation makes a sum "
+        "of it, with all comparisons of words and positions; dimensions beside the words cost arithmetic. The losses "
+        f"do not forbid concatenating: {named(WIDER_VARIANT)} ends {fixed(-wider.effect)} nats lower than adding"
+        f"{_controls()}.",
     )
+
+
+def _controls() -> str:
+    """The gain of adding in that shape and the cost of narrower words, by the rules; empty where both are undecided."""
+    by_id = {part.id: part for part in stored.parts("C36")}
+    shape, narrow = by_id.get(SAME_SHAPE), by_id.get(NARROW)
+    told = []
+    if shape is not None and shape.verdict == CONTRADICTED and shape.effect is not None:
+        told.append(f"adding in that shape ends {fixed(shape.effect)} lower still")
+    if narrow is not None and narrow.verdict == SUPPORTED and narrow.effect is not None:
+        told.append(f"words narrower by a fifth cost {fixed(narrow.effect)}")
+    return f"; but {', and '.join(told)}" if told else ""
 
 
 def picture(address: dict[str, str]) -> dict[str, object]:
