@@ -101,7 +101,7 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
 
 CAUSES = {
     "adding positions once": ("C34b", "C37g", "C37h"),
-    "a matrix of its own": ("C34r", "C34a"),
+    "a matrix of its own": ("C34r", "C34a", "C34w"),
 }
 """A cause as the answer names it -> the contrasts in which that alone differs."""
 

@@ -573,18 +573,14 @@ def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_
     assert "not 5" not in figure.caption, "the seeds that are asked for are said once, as on the board"
 
 
-def test_what_claims_decide_without_a_margin_is_named_where_it_is_open(store):
-    """The committed runs: two statements ask only that the interval excludes zero; every other recipe has none."""
-    figure = made("training_gap", preset="cpu2")
-    table = figure.frame().set_index("variant")
+def test_claims_decide_of_no_final_loss_that_the_page_leaves_open(store):
+    """The committed runs: where an interval excludes zero and reaches into the margin, both say that it is open."""
+    table = made("training_gap", preset="cpu2").frame().set_index("variant")
     verdicts = query("SELECT id, verdict FROM statements WHERE id IN ('C22b', 'C29b')").set_index("id").verdict
     for variant, statement in (("relative_only", "C22b"), ("bert_a_smooth", "C29b")):
         assert table.outcome[variant] == "unresolved"
         assert table.high[variant] < 0
-        assert verdicts[statement] == "supported"
-        assert f"({statement}: better)" in figure.caption
-    assert figure.caption.count(": better)") == 2
-    assert "excludes zero" not in made("training_gap", preset="width128").caption
+        assert verdicts[statement] == "open"
 
 
 def test_a_recipe_whose_rules_count_evaluations_says_so(store):

@@ -182,7 +182,7 @@ def _open_by_rules(study: Study) -> str:
         return ""
     named = join_names(one.id for one in refused)
     few = len(refused) <= 2
-    return f"; the rules leave {named if few else f'{len(refused)} statements of {refused[0].parent}'} open"
+    return f"; the rules leave {named if few else f'{len(refused)} of {refused[0].parent}'} open"
 
 
 def _refused_with_reason(study: Study) -> str:

@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import full_title, named, quote
+from analysis.ablation.variants import named, quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
-from analysis.claims.statements.judgement import COMPARED_WITH, StandingRow
+from analysis.claims.statements.judgement import StandingRow
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
@@ -40,7 +40,6 @@ from analysis.statistics import (
     mean_interval,
     smallest_detectable,
 )
-from analysis.store import read
 from analysis.store.files import IMPORTED
 
 ALPHA = 0.05
@@ -192,7 +191,6 @@ def gap(params: ComparedParameters) -> Figure:
             _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
             unresolved(table, margin),
-            _without_margin(table, base, margin),
             _resolution(table),
             trainings.description(),
         ),
@@ -246,28 +244,6 @@ def unresolved(table: pd.DataFrame, margin: float) -> str:
             reason = f"the interval lies partly within ±{margin:g} nats and partly beyond"
         reasons.setdefault(reason, []).append(quote(str(row.title)))
     return " ".join(f"Open, since {reason}: {join_names(names)}." for reason, names in reasons.items())
-
-
-def _without_margin(table: pd.DataFrame, base: str, margin: float) -> str:
-    """A sentence on the open variants of which a statement is decided, since its rule asks for no margin; or empty."""
-    found = table[(table.outcome == OPEN) & table.standing.isin((BETTER, WORSE))]
-    if found.empty:
-        return ""
-    pairs = {f"{full_title(str(name))}{COMPARED_WITH}{full_title(base)}": str(name) for name in found.variant}
-    rows = read.query(
-        f"SELECT id, pair FROM statements WHERE kind = 'final_loss' AND pair IN ({read.placeholders(pairs)}) "
-        "AND scope LIKE ? AND verdict <> 'open' ORDER BY id",
-        [*pairs, f"% preset {training_rules().preset}"],
-    )
-    ids = dict(zip(rows.pair.map(pairs), rows.id, strict=True))
-    names = join_names(
-        f"{quote(str(row.title))} ({f'{ids[row.variant]}: ' if row.variant in ids else ''}{row.standing})"
-        for row in frames.rows(found)
-    )
-    return (
-        f"Words here ask that the whole interval lies beyond ±{margin:g} nats; the rules of some statements on Claims "
-        f"ask only that it excludes zero, and decide so of {names}."
-    )
 
 
 def _resolution(table: pd.DataFrame) -> str:

@@ -4,7 +4,7 @@ from analysis.claims.statements.judgement import SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
-QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C22c')"
+QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C34w', 'C22c')"
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
@@ -28,7 +28,9 @@ def _loses(facts: Facts) -> str:
     way = "told to the queries and keys of every layer" if told else "told as rotations of queries and keys"
     way += ", or as rotations of these," if told and turned else ""
     matrix = ""
-    if _holds(facts, "C34a") or _holds(facts, "C34r"):
+    if _holds(facts, "C34w"):
+        matrix = ", and a matrix of its own for positions changed the final loss little, even as extra parameters"
+    elif _holds(facts, "C34a") or _holds(facts, "C34r"):
         matrix = ", and a matrix of its own for positions changed the final loss little at equally many parameters"
     return (
         f" In our small encoders positions did better where they were {way} than added once at the input"

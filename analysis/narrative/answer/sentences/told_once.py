@@ -221,7 +221,7 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
             # The line is told once.
             line = "" if fact.line in lines else f"; below {fact.line:g} is the same"
             lines.add(fact.line)
-            same = f"In final loss, {uncapitalised(fact.answer)}"
+            same = fact.answer if "final loss" in fact.answer else f"In final loss, {uncapitalised(fact.answer)}"
             sentence = f"{same.removesuffix('.')} ({abs(fact.effect):.2f} nats apart{line})."
         # Of two variants that are both compared with adding, the row of the one that differs from it in more.
         variant = max(sides[fact.id], key=lambda side: depth(side, 0))
