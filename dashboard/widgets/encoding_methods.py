@@ -75,6 +75,7 @@ def draw(pickers: Pickers) -> None:
     presets = stored_presets()
     if presets:
         pickers.set_initial("preset", JUDGED, presets)
+    pickers.fixed("preset", presets)
     opened = pickers.fixed("row", ["", *VARIANT_NAMES])
     try:
         rows = encoding_rows(JUDGED, needs, size)
