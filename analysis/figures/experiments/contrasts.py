@@ -450,7 +450,12 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
     first = "What one change adds to the loss"
     # So that the texts beside the plots take as much room in both, and an effect is as long in both.
     longest = max("\n".join(table.text).split("\n"), key=len)
-    letters = max(len(line) for words in table.words for line in marks.wrap_lines(words, LETTERS))
+    letters = max(
+        len(marks.INDENT * depth + line)
+        for _, rows in table.groupby("chart")
+        for words, depth in zip(rows.words, _depths(rows.words), strict=True)
+        for line in marks.wrap_lines(words, LETTERS)
+    )
     charts = list(table.groupby("chart", sort=False))
     keys = [key] if len(charts) == 1 else [key[:1], key[1:]]
     return [
