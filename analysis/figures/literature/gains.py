@@ -214,7 +214,7 @@ def literature(_: Parameters) -> Figure:
         ),
         said={
             UNTIED: [
-                f"left out: {join_names(left_out)}, which {tables[DIET].cells.short.iloc[0]} does not have",
+                f"left out: {join_names(left_out)}, which the replication lacks",
                 f"where nothing else changes: {on_all} on all {len(columns)} columns",
             ]
         }
