@@ -261,7 +261,7 @@ def grouped_rows(
 
     names, groups: of each row, in the order in which they stand. width: the letters of a line of a label, which on a
     wide screen is not broken. minimum: the least pixels of a row. depths: how far each label is indented; labels are
-    then flush with the titles. letters: the least for which a wide screen has room at the left.
+    then flush with the titles. letters: the least for which a wide screen has room at the left; with depths, any has.
     """
     wrapped = [wrap_label(name, width) for name in names]
     if depths:
@@ -277,7 +277,7 @@ def grouped_rows(
         order += [title, *(label for label, own in zip(labels, groups, strict=True) if own == group)]
     y = labelled_rows(order, gap=0, whole=True)
     whole = -LABEL_LETTER * max(letters, *map(len, names))
-    broken = -LABEL_LETTER * max(map(len, "\n".join(wrapped).splitlines()))
+    broken = -LABEL_LETTER * max(letters if depths else 0, *map(len, "\n".join(wrapped).splitlines()))
     left = alt.expr(f"{_WHOLE} ? {whole} : {broken}")
     if depths:
         y["axis"]["labelAlign"] = "left"

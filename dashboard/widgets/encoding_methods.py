@@ -58,6 +58,11 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
 
 def draw(pickers: Pickers) -> None:
     """The needs, the board of methods with the opened one, and folded every fact with its source."""
+    presets = stored_presets()
+    if presets:
+        pickers.set_initial("preset", JUDGED, presets)
+    pickers.fixed("preset", presets)
+    opened = pickers.fixed("row", ["", *VARIANT_NAMES])
     deciding = deciding_needs()
     needs = pickers.buttons(
         "needs",
@@ -72,10 +77,6 @@ def draw(pickers: Pickers) -> None:
     answer, right = st.columns([3, 1], vertical_alignment="bottom")
     with right.container(horizontal_alignment="right"):
         size = _draw_size(pickers)
-    presets = stored_presets()
-    if presets:
-        pickers.set_initial("preset", JUDGED, presets)
-    opened = pickers.fixed("row", ["", *VARIANT_NAMES])
     try:
         rows = encoding_rows(JUDGED, needs, size)
     except AddendError as problem:

@@ -33,6 +33,12 @@ def test_it_opens_with_every_row_closed_and_the_facts_folded() -> None:
     assert any("10 methods" in text.value for text in app.markdown)
 
 
+def test_an_unknown_preset_is_told_while_the_facts_are_folded() -> None:
+    app = opened(preset="nonsense")
+    assert [warning.value for warning in app.warning if "nonsense" in warning.value]
+    assert facts(app) == []
+
+
 @pytest.mark.parametrize("row", VARIANT_NAMES)
 def test_a_row_opens_its_pictures_and_its_configuration(row: str) -> None:
     app = opened(row=row)

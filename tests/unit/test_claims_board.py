@@ -256,7 +256,7 @@ def test_numbers_of_one_unit_have_as_many_decimals_in_the_column_of_rows() -> No
         assert number_of(printed.rounded) == pytest.approx(scale * effect, abs=0.051 if scale == 100 else 0.0501)
         assert len(printed.short_unit) <= LONGEST_IN_ROW, "it has two lines of its row"
     assert {unit: len(found) for unit, found in decimals.items()} == dict.fromkeys(decimals, 1)
-    assert {"nats of loss", "% more arithmetic", "% of the steps", "points of words' energy"} <= decimals.keys()
+    assert {"nats of loss", "% more arithmetic", "× the steps", "points of words' energy"} <= decimals.keys()
 
 
 def test_no_number_of_a_row_stands_without_what_it_is_a_number_of() -> None:

@@ -60,15 +60,19 @@ def test_both_maps_are_on_one_scale_and_the_difference_on_its_own() -> None:
     assert f"by {signed(float(expected[query, key]))}" in figure.finding
 
 
-def test_tokens_that_differ_are_both_named_in_the_difference_and_the_others_once() -> None:
+def test_tokens_that_differ_are_both_named_at_the_cells_of_the_difference_and_the_left_ones_on_its_axes() -> None:
     changes = {"text2": TEXT.replace("cat", "dog"), "layer2": -1}
     made = both(**changes)
     figure = FIGURES["compare_maps"].of({**DEFAULTS, **changes}, made)
     first, second = ([token.text for token in one.token_info] for one in made)
     assert 0 < sum(a != b for a, b in zip(first, second, strict=True)) < len(first)
-    axis = panels(figure)[2].encoding.x.to_dict()["axis"]
-    names = json.loads(axis["labelExpr"].partition("[datum")[0])
-    assert names == [a if a == b else f"{a} → {b}" for a, b in zip(first, second, strict=True)]
+    difference = panels(figure)[2]
+    both_words = [a if a == b else f"{a} → {b}" for a, b in zip(first, second, strict=True)]
+    assert difference.data.column_label[: len(first)].tolist() == both_words
+    shown = difference.encoding.x.to_dict()["axis"]["labelExpr"].removeprefix("split(")
+    names, _, rest = shown.partition("[datum")
+    assert [name.split(" → ")[0] for name in json.loads(names)] == first
+    assert rest.endswith(", ' → ')[0]")
     same = FIGURES["compare_maps"].of({**DEFAULTS, "layer2": -1}, both(layer2=-1))
     assert "is the same on both sides" in same.finding
 

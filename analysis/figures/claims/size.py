@@ -45,6 +45,11 @@ def _times(value: float) -> str:
     return f"{significant(value)} ×"
 
 
+def _ratio(value: float) -> str:
+    """Two decimals, as the sentence of a finding has them."""
+    return f"{fixed(value, 2)} ×"
+
+
 @dataclass(frozen=True)
 class PrintedSize:
     """A number as it is printed, and what it is a number of; both empty where nothing is measured.
@@ -95,13 +100,13 @@ class Unit:
 
 UNITS: dict[str, Unit] = {
     "nats per predicted token": Unit(_nats, "nats of final loss", "nats of loss"),
-    "times the baseline's steps": Unit(_percent, "of the steps of the baseline", "of the steps"),
+    "times the baseline's steps": Unit(_ratio, "the steps of the baseline", "the steps"),
     "points of the average": Unit(_signed, "points of the average"),
     "share of what positions are worth": Unit(_percent, "of positions' worth missed", "more missing"),
     "points of exchanged words": Unit(_signed, "points of exchanged words"),
     "points of CoLA": Unit(_signed, "points of CoLA missed", "points of CoLA"),
     "points of STS-B": Unit(_signed, "points of STS-B missed", "points of STS-B"),
-    "times the baseline's tokens": Unit(_percent, "of the tokens of the baseline", "of the tokens"),
+    "times the baseline's tokens": Unit(_ratio, "the tokens of the baseline", "the tokens"),
     "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),
     "share of the parameters": Unit(_percent, "of the parameters", "more parameters"),
     "share of a layer's products with its matrices": Unit(_percent, "of a layer's arithmetic", "more arithmetic"),

@@ -36,6 +36,8 @@ from analysis.probes import text_probe
 
 Pair = tuple[Decomposition, Decomposition]
 SIDES = ("left", "right")
+ARROW = " → "
+"""Stands between the words of the two sides where a place has another word on each."""
 PALE = 4
 """Times by which the largest score of one side exceeds the other's from which each has a scale of its own."""
 
@@ -411,6 +413,13 @@ def _largest_difference(term: str, views: Sequence[TokenView]) -> str:
     )
 
 
+def _name_by_left(difference: Chart) -> None:
+    """Leaves the left words alone beside the map of a difference, so that it is as large as those of the two sides."""
+    if isinstance(difference, alt.Chart):
+        for axis in (difference.encoding.x["axis"], difference.encoding.y["axis"]):
+            axis["labelExpr"] = f"split({axis['labelExpr']}, '{ARROW}')[0]"
+
+
 @figure("compare_maps", CompareParameters, live=PAIR)
 def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     """One term of both sides on one scale and, where they have as many tokens, the difference on a scale of its own.
@@ -431,7 +440,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     left, right = (view.terms[term] for view in views)
     if left.shape == right.shape:
         tokens = zip(*(view.labels for view in views), strict=True)
-        maps["difference"] = (right - left, [a if a == b else f"{a} → {b}" for a, b in tokens])
+        maps["difference"] = (right - left, [a if a == b else f"{a}{ARROW}{b}" for a, b in tokens])
         text = f"Largest difference: {float(np.abs(right - left).max()):.2f}."
     else:
         text = f"{len(left)} and {len(right)} tokens: the maps cannot be subtracted."
@@ -460,7 +469,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
     ]
     letters = SIDE_OF_A_MAP[len(shown)] // PIXELS_OF_A_LETTER
     said = _texts(pair, letters)
-    titles = {"difference": "right minus left"} | {
+    same_words = views[0].labels == views[1].labels
+    titles = {"difference": f"right minus left{'' if same_words else ', in words of the left'}"} | {
         side: text or f"{side}: {place}" for side, text, place in zip(SIDES, said, places, strict=True)
     }
     follows = params.head2 == text_probe.FOLLOWING["head2"]
@@ -490,7 +500,7 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
         }
         return frames.stacked(parts, "map")
 
-    names = _pixels_of_names(labels for _, labels in maps.values())
+    names = _pixels_of_names(maps[side][1] for side in SIDES)
 
     def draw(theme: Theme) -> list[Chart]:
         drawn = [
@@ -502,6 +512,8 @@ def compare_maps(params: CompareParameters, pair: Pair) -> Figure:
             )
             for name, (values, labels) in ((name, maps[name]) for name in shown)
         ]  # fmt: skip
+        if "difference" in shown:
+            _name_by_left(drawn[-1])
         if not params.takes_cell_apart:
             return drawn
         return [outlined(one, *_shared_cell(params, views), theme) for one in drawn]

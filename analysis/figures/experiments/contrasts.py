@@ -448,12 +448,18 @@ def _draw(table: pd.DataFrame, theme: Theme) -> list[Chart]:
         f"grey: within ±{table.margin.iloc[0]:g} nats, the same",
     ]
     first = "What one change adds to the loss"
-    # So that the texts at the right take as much room in both, and an effect is as long in both.
+    # So that the texts beside the plots take as much room in both, and an effect is as long in both.
     longest = max("\n".join(table.text).split("\n"), key=len)
+    letters = max(
+        len(marks.INDENT * depth + line)
+        for _, rows in table.groupby("chart")
+        for words, depth in zip(rows.words, _depths(rows.words), strict=True)
+        for line in marks.wrap_lines(words, LETTERS)
+    )
     charts = list(table.groupby("chart", sort=False))
     keys = [key] if len(charts) == 1 else [key[:1], key[1:]]
     return [
-        _chart(rows, domain, theme, str(name) or first, lines, longest)
+        _chart(rows, domain, theme, str(name) or first, lines, longest, letters)
         for (name, rows), lines in zip(charts, keys, strict=True)
     ]
 
@@ -467,14 +473,20 @@ def _depths(words: pd.Series) -> list[int]:
 
 
 def _chart(
-    table: pd.DataFrame, domain: tuple[float, float], theme: Theme, title: str, below: list[str], longest: str
+    table: pd.DataFrame,
+    domain: tuple[float, float],
+    theme: Theme,
+    title: str,
+    below: list[str],
+    longest: str,
+    letters: int,
 ) -> Chart:
     """A row a contrast on one axis, with the band of what the rules call the same, under the titles of the groups.
 
-    longest: the line for which room is left at the right.
+    longest: the line for which room is left at the right. letters: of the longest line of a label of all charts.
     """
     labels, y, titles, height = marks.grouped_rows(
-        table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW, _depths(table.words)
+        table.words.tolist(), table.group.tolist(), theme, LETTERS, ROW, _depths(table.words), letters=letters
     )
     shown = table.assign(label=labels, written=table.text, band_low=-table.margin, band_high=table.margin)
     x = marks.number(

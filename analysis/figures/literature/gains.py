@@ -4,7 +4,9 @@ This module lists the pairs of rows to compare; every number is computed from th
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import altair as alt
 import pandas as pd
@@ -191,6 +193,9 @@ def literature(_: Parameters) -> Figure:
     glue = means[means.panel == UNTIED].set_index("comparison")
     original, tied, replication = (next(iter(frames.rows(glue.loc[[COMPARISONS[n].label]]))) for n in (0, 3, 4))
     averages = published.average(tables[TUPE]).set_index("variant").all_columns
+    on_all = signed(averages["TUPE-A^tie-cls"] - averages["BERT-A^d"])
+    columns = [column for _, column in tables[TUPE].glue_columns]
+    left_out = [column for column in columns if column not in shared]
     return _figure(
         tables,
         rows,
@@ -203,11 +208,18 @@ def literature(_: Parameters) -> Figure:
             f"the {len(shared)} columns that both papers print ({', '.join(shared)}): TUPE's own table says "
             f"{signed(original.gain)} ({signed(original.gain_without_cola)} without CoLA), the replication "
             f"{signed(replication.gain)} ({signed(replication.gain_without_cola)}). On all "
-            f"{len(tables[TUPE].glue_columns)} columns of TUPE's table, which statement C19a takes, TUPE-A − BERT-A is "
+            f"{len(columns)} columns of TUPE's table, which statement C19a takes, TUPE-A − BERT-A is "
             f"{signed(averages['TUPE-A'] - averages['BERT-A'])} and TUPE-A ([CLS] tied) − BERT-A (own matrices) "
-            f"{signed(averages['TUPE-A^tie-cls'] - averages['BERT-A^d'])}, where the figure has "
-            f"{signed(tied.gain)} on {len(shared)}. {_what_else()}"
+            f"{on_all}, where the figure has {signed(tied.gain)} on {len(shared)}. {_what_else()}"
         ),
+        said={
+            UNTIED: [
+                f"left out: {join_names(left_out)}, which the replication lacks",
+                f"where nothing else changes: {on_all} on all {len(columns)} columns",
+            ]
+        }
+        if left_out
+        else {},
     )
 
 
@@ -284,9 +296,19 @@ def _compared(
 
 
 def _figure(
-    tables: dict[str, published.Table], rows: pd.DataFrame, means: pd.DataFrame, *, title: str, finding: str, notes: str
+    tables: dict[str, published.Table],
+    rows: pd.DataFrame,
+    means: pd.DataFrame,
+    *,
+    title: str,
+    finding: str,
+    notes: str,
+    said: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> Figure:
-    """One figure of some panels. notes: what its caption says of its marks and numbers."""
+    """One figure of some panels. notes: what its caption says of its marks and numbers.
+
+    said: panel -> lines below its title.
+    """
     papers = {table.citation: str(table.cells.short.iloc[0]) for table in tables.values()}
     sentences = [f"{row.panel}, {row.comparison}: {signed(row.gain)} {row.unit}." for row in frames.rows(means)]
     return Figure(
@@ -307,7 +329,7 @@ def _figure(
             for key, short in papers.items()
         },
         citation_keys=tuple(papers),
-        draw=lambda theme: _draw(rows, means, theme),
+        draw=lambda theme: _draw(rows, means, theme, said),
     )
 
 
@@ -410,13 +432,13 @@ def _notes(tables: dict[str, published.Table]) -> list[tuple[str, str, str]]:
     return list(entries)
 
 
-def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme) -> list[Chart]:
+def _draw(rows: pd.DataFrame, means: pd.DataFrame, theme: Theme, said: Mapping[str, list[str]]) -> list[Chart]:
     """Comparisons down; small marks are columns, large ones their mean. Panels of one unit share their axis."""
     extents = {str(unit): _extent(group.gain) for unit, group in rows.groupby("unit")}
     # So that zero stands at one place in all.
     letters = int(means.comparison.str.len().max())
     return [
-        _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme, letters)
+        _panel(name, rows[rows.panel == name], means[means.panel == name], extents, theme, letters, said.get(name, []))
         for name in (*FIRST, *OTHERS)
         if name in set(means.panel)
     ]
@@ -435,8 +457,9 @@ def _panel(
     extents: dict[str, tuple[float, float]],
     theme: Theme,
     letters: int,
+    said: list[str],
 ) -> Chart:
-    """The comparisons of one panel. letters: of the longest name of all panels."""
+    """The comparisons of one panel. letters: of the longest name of all panels. said: lines below its title."""
     unit = str(means.unit.iloc[0])
     columns = rows.groupby("comparison").column.unique()
     # MNLI has two columns.
@@ -524,7 +547,7 @@ def _panel(
         if len(equal)
         else ""
     )
-    below = [spans] * bool(spans) + marks.wrap_lines("; ".join(filter(None, (reading, hollow))), LINE_LETTERS)
+    below = [*said, *[spans] * bool(spans), *marks.wrap_lines("; ".join(filter(None, (reading, hollow))), LINE_LETTERS)]
     return marks.panel(*layers, theme=theme, width=520, height=height, title=name, below=below)
 
 

@@ -13,10 +13,11 @@ from safetensors import safe_open
 from analysis.core import default_model, frames
 from analysis.core.colours import TERMS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import signed
+from analysis.core.formatting import percent, signed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
+from analysis.store import read
 
 WORDS = ("king", "queen", "dog", "river", "run", "the")
 RETIRED = ("slave",)
@@ -24,6 +25,8 @@ RETIRED = ("slave",)
 POSITIONS = 512
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 SEGMENT = 0
+BAR = 30
+"""Pixels of the height of the bar of parts."""
 POWER = 2
 """The power that gives a value from the place of its colour: small values are seen beside a few large ones."""
 WITHIN = 0.99
@@ -64,6 +67,22 @@ def scale() -> Scale:
         sums = (chosen[:, None] + positions[1:POSITIONS] + segments[SEGMENT]).astype(np.float64)
         vectors = np.concatenate([chosen, positions[1:POSITIONS], sums.reshape(-1, sums.shape[-1])])
     return Scale(float(np.quantile(np.abs(vectors), WITHIN)), float(np.linalg.norm(vectors, axis=1).max()))
+
+
+PARTS = {
+    "residual_share": "each token's own, mostly its word",
+    "position_share": "position",
+    "mean_share": "the mean of all tokens",
+    "context_share": "shared by the words of a text",
+}
+"""Parts of the squared length of what enters the first layer: column of the stored means -> its name."""
+
+
+def input_parts() -> pd.DataFrame:
+    """The stored shares of the parts of the first layer's input, in one row; empty where they are not measured."""
+    return read.query(
+        "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [default_model.NAME]
+    )
 
 
 class SumParameters(Parameters):
@@ -120,7 +139,10 @@ def reading_sum(params: SumParameters) -> Figure:
         "-o reading_sum.csv",
         provenance={"model": f"{default_model.NAME} ({default_model.REVISION})", "weights": ", ".join(TABLES)},
         citation_keys=default_model.CITATION_KEYS,
-        draw=lambda theme: _draw(values, names, theme),
+        draw=lambda theme: [
+            *_draw(values, names, theme),
+            *(_draw_parts(row[[*PARTS]].astype(float), row.windows, theme) for _, row in input_parts().iterrows()),
+        ],
     )
 
 
@@ -192,6 +214,25 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
             below=_lengths(values),
         ),
     ]
+
+
+def _draw_parts(shares: pd.Series, windows: int, theme: Theme) -> Chart:
+    """One bar of the parts of the squared length; their names and numbers stand in the legend."""
+    names = [f"{name}: {percent(share, 1)}" for name, share in zip(PARTS.values(), shares, strict=True)]
+    end = 100 * shares.cumsum()
+    frame = pd.DataFrame({"part": names, "start": end - 100 * shares, "end": end})
+    colours = [*(theme.colour(TERMS[term]) for term in ("word", "position")), theme.faint, theme.colour(TERMS["bias"])]
+    bar = (
+        alt.Chart(frame)
+        .mark_bar(height=BAR, stroke=theme.ground)
+        .encode(
+            x=marks.number(alt.X, "start", "% of the squared length", domain=(0, 100), nice=False, ticks=5),
+            x2=alt.X2("end:Q"),
+            color=marks.hues("part", dict(zip(names, colours, strict=True)), marks.legend()),
+        )
+    )
+    title = f"What enters the first layer, over {windows:,} texts"
+    return marks.panel(bar, theme=theme, width=marks.WIDE, height=BAR + 10, title=title)
 
 
 def _places(values: Float[ndarray, "part dim"]) -> Int[ndarray, " dim"]:

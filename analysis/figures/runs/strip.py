@@ -5,6 +5,7 @@ from shlex import quote
 import altair as alt
 import pandas as pd
 
+from analysis.ablation.presets import PRESETS
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
@@ -60,7 +61,8 @@ def strip(params: StripParameters) -> Figure:
         finding=_finding(preset, apart.median(), usual["mean"], limit) or f"{counted} of preset {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
-            f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step, in {UNIT}.",
+            f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step{_sample(preset)}, "
+            f"in {UNIT}.",
             "Seeds differ by the distance from the best to the worst of a variant; the heading has the median.",
             f"Beyond the axis, and not in the heading: {plural(far, 'variant')}." if far else "",
             "Press one to see it in full.",
@@ -79,6 +81,14 @@ def strip(params: StripParameters) -> Figure:
         provenance={"runs": f"{len(rows)} runs, made from {rows.created.min()} to {rows.created.max()}"},
         draw=lambda theme: [_draw(rows, order, params.run, limit, theme)],
     )
+
+
+def _sample(preset: str) -> str:
+    """A clause on how many windows of text a loss is over here, and on the board, where the two are known to differ."""
+    known = PRESETS.get(preset)
+    if known is None or known.valid_windows == known.final_windows:
+        return ""
+    return f" on {known.valid_windows:,} windows of text (on the board, of {known.final_windows:,})"
 
 
 def _finding(preset: str, seeds: float, means: pd.Series, limit: float) -> str:

@@ -367,7 +367,7 @@ def probe_maps(params: MapParameters, decomposition: Decomposition) -> Figure:
 
     return Figure(
         title=f"Head {head}, term by term",
-        finding=f"In head {head}, {term_label(lead)} makes up {shares[lead]} in this text",
+        finding=f"Head {head}: {term_label(lead)} makes up {shares[lead]}",
         frame=lambda: map_frame(maps, view.labels, view.first),
         caption=sentences(
             place_note(term_label(lead), maps[lead]) if not is_image(view.total) else "",

@@ -18,6 +18,10 @@ SMALL_HEIGHT = 152
 """Pixels of maps side by side below a large one, with their names."""
 NAMES_HEIGHT = 48
 """Pixels of the lines above a small map, at most three."""
+NAMES_LINES = 3
+"""The lines of a name above a small map, where it has not the room for one."""
+ONE_LINE = "width > 400"
+"""True where small maps have room for names in one line."""
 FAINT = 1 / 3
 """The share of a scale below which the scores of small maps would hardly be seen on it, so that they get their own."""
 
@@ -102,7 +106,8 @@ def small_maps(
         axis=alt.Axis(title="key", **bare),
         scale=alt.Scale(domain=[0, step * len(maps) - (step - side)], nice=False),
     )
-    down = alt.Scale(domain=[0, side], range=[NAMES_HEIGHT, alt.expr("height")], nice=False)
+    top = alt.expr(f"{ONE_LINE} ? {NAMES_HEIGHT / NAMES_LINES:g} : {NAMES_HEIGHT}")
+    down = alt.Scale(domain=[0, side], range=[top, alt.expr("height")], nice=False)
     y = alt.Y("top:Q", axis=alt.Axis(title="query", **bare), scale=down)
     color = alt.Color(
         "value:Q",
@@ -112,10 +117,11 @@ def small_maps(
     ends = {"x": x, "y": y, "x2": alt.X2("right:Q"), "y2": alt.Y2("bottom:Q")}
     text = {"align": "left", "baseline": "top", "lineBreak": "\n", "fontSize": marks.TEXT, "fontWeight": "bold"}
     above = alt.Chart(frames).mark_text(**text, color=theme.ink)
+    above["mark"]["text"] = alt.expr(f"{ONE_LINE} ? replace(datum.name, /\\n/g, ' ') : datum.name")
     return marks.panel(
         alt.Chart(cells).mark_rect().encode(**ends, color=color, tooltip=marks.tips("map", "query", "key", "value")),
         alt.Chart(frames).mark_rect(fillOpacity=0, stroke=theme.ink, strokeOpacity=0.25).encode(**ends),
-        above.encode(x=x, y=alt.value(0), text="name:N"),
+        above.encode(x=x, y=alt.value(0)),
         theme=theme,
         width=MAP_SIDE,
         height=SMALL_HEIGHT,

@@ -95,7 +95,8 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
             f"Costs within {percent(NO_COST, 1)} of each other count as the same.",
             "Vertical bars: 95 % intervals of the difference in final loss, paired by seed.",
             costs.how_measured(stored, axis.measure),
-            f"Level lines lead to an earlier measurement ({costs.timed(earlier)})."
+            f"Level lines lead to an earlier measurement ({costs.timed(earlier)}). None takes {_most(drawn.cost)} "
+            f"{axis.noun} than adding; in the earlier measurement, none takes {_most(drawn.earlier)}."
             if drawn.earlier.notna().any()
             else "",
             f"A triangle is beyond {costs.MOST_LOSS:g} nats." if (drawn.gap > costs.MOST_LOSS).any() else "",
@@ -174,13 +175,13 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
     ends = f"by {costs.percent_of(others.cost.min())} to {costs.percent_of(others.cost.max())}"
     if axis.measure in costs.MACHINE:
         apart = (others.cost - others.earlier).abs().dropna()
-        limit = f"over {percent(others.cost.max(), 1)} more" if others.cost.max() > 0 else "more"
-        most = f"None of {count} takes {limit} {axis.noun} than adding"
         if not len(apart):
-            return most
+            return f"None of {count} takes {_most(others.cost)} {axis.noun} than adding"
+        within = others[(others.outcome == "lower") & (others.cost <= apart.median())]
         return (
-            f"{most} ({percent(others.earlier.max(), 1)} in an earlier measurement); two measurements of one differ by "
-            f"{_points(apart.median())} in the median"
+            f"{len(within)} of {count} {'ends' if len(within) == 1 else 'end'} lower than adding and "
+            f"{'takes' if len(within) == 1 else 'take'} no longer than noise explains: two measurements of one variant "
+            f"differ by {_points(apart.median())} in the median"
         )
     free = others[(others.outcome == "lower") & (others.cost < NO_COST)].sort_values("gap")
     if free.empty:
@@ -190,6 +191,10 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
         f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
         f"{named(best.variant)} ends lowest, by {fixed(-best.gap)} nats"
     )
+
+
+def _most(shares: pd.Series) -> str:
+    return f"over {percent(shares.max(), 1)} more" if shares.max() > 0 else "more"
 
 
 def _points(share: float) -> str:

@@ -216,7 +216,7 @@ def _draw(
     y = marks.number(
         alt.Y,
         "value",
-        "standard deviation of a query's scores",
+        "standard deviation of a query's scores (log scale)",
         domain=domain,
         log=10,
         values=_decades(*domain),

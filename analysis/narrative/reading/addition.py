@@ -3,30 +3,25 @@
 from analysis.core import default_model
 from analysis.core.errors import NoResults
 from analysis.core.formatting import percent
-from analysis.figures.reading.sum import WORDS
+from analysis.figures.reading.sum import WORDS, input_parts
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
-from analysis.store import read
 
 POSITIONS = (0, 1, 2, 3, 7, 14, 28, 56, 112, 224, 448, 511)
 
 
 def says(values: Values) -> str:
-    """The share of position in the squared length of the first layer's input.
+    """The share of position in the squared length of the first layer's input; the picture draws the other shares.
 
     Raises NoResults if no position basis is stored.
     """
-    rows = read.query(
-        "SELECT * FROM newest_means WHERE model = ? AND layer = 0 ORDER BY created DESC LIMIT 1", [default_model.NAME]
-    )
+    rows = input_parts()
     if rows.empty:
         raise NoResults("No position basis is stored yet. Run: python -m analysis measure means --texts TEXT")
     row = rows.iloc[0]
     return (
-        f"The squared length of the vectors that enter {default_model.NAME}'s first layer is "
-        f"{percent(row.position_share, 1)} position, {percent(row.residual_share, 1)} each token's own, mostly its "
-        f"word, {percent(row.mean_share, 1)} the mean vector that all tokens share, and "
-        f"{percent(row.context_share, 1)} what the words of a text share ({row.windows:,} texts; {row.counted} of the "
-        f"{row.length} tokens of each are counted)."
+        f"Position makes up {percent(row.position_share, 1)} of the squared length of the vectors that enter "
+        f"{default_model.NAME}'s first layer: the lowest bar has all its parts ({row.windows:,} texts; {row.counted} "
+        f"of the {row.length} tokens of each are counted)."
     )
 
 

@@ -243,7 +243,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function shown(claim) {
     const { document: source } = memory.state;
     const wanted = (memory.find ?? "").trim().toLowerCase();
-    const words = [claim.id, claim.title, claim.statement, ...claim.statements.map((one) => `${one.id} ${one.text}`)].join(" ").toLowerCase();
+    const words = [claim.id, claim.title, claim.statement, ...claim.statements.map((one) => `${one.id} ${one.text} ${one.sides}`)].join(" ").toLowerCase();
     return (!source || claim.documents.includes(source)) && claim.statements.some(matches) && (!wanted || words.includes(wanted));
   }
 

@@ -46,7 +46,7 @@ def default_preset(offered: Sequence[str]) -> str:
 def draw(pickers: Pickers) -> None:
     """The sentence, the figure and the table of the chosen runs, with their pickers."""
     presets = glue_comparison.presets()
-    summary = st.container()
+    top, summary = st.container(), st.container()
     beside = _pick(pickers, presets)
     values = pickers.done()
     show.copy_link(PAGE, values)
@@ -66,10 +66,10 @@ def draw(pickers: Pickers) -> None:
     if study:
         finding = headline(study)[0]
         inconclusive = finding.startswith(INCONCLUSIVE)
+        if inconclusive:
+            top.markdown(escape_markdown(finding))
         with summary:
             _say_what_ranks(str(values["glue_preset"]), study, presets, values)
-            if inconclusive:
-                st.markdown(escape_markdown(finding))
     default = links.VIEWS[PAGE].defaults()
     asked_for = any(values[name] != default[name] for name in FIELDS)
     place = st.expander("See the numbers anyway", expanded=asked_for) if inconclusive else st.container()
@@ -77,7 +77,8 @@ def draw(pickers: Pickers) -> None:
         view = pickers.segments("glue_view", "Show", list(VIEWS), VIEWS, label_visibility="collapsed", width="content")
     values = pickers.done()
     with place, show.reporting_problems():
-        show.show(stored_figure(f"glue_{view}", values), PAGE, values)
+        heading_in = None if inconclusive else top
+        show.show(stored_figure(f"glue_{view}", values), PAGE, values, heading_in=heading_in)
     title = "Our scores and published scores in one table" if study else "As published"
     with st.expander(title, expanded=not study):
         _show_table(scores_table(study, comparison, relative=values["glue_view"] == "difference"))

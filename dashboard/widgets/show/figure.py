@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.core import settings
 from analysis.core.formatting import SENTENCE_END, capitalised
@@ -25,6 +26,7 @@ def show(
     values: Mapping[str, Value],
     *,
     why_not: str = "",
+    heading_in: DeltaGenerator | None = None,
     under_heading: Callable[[], None] | None = None,
     beside_caption: Callable[[], None] | None = None,
     flipbook: Callable[[], None] | None = None,
@@ -34,8 +36,8 @@ def show(
 ) -> None:
     """One figure with its menu, which holds its method, data, exports, sources and link.
 
-    why_not: why no link opens this view, which the exports then say. under_heading: draws between heading and caption;
-    beside_caption: at the right of the caption.
+    why_not: why no link opens this view, which the exports then say. heading_in: holds the heading, where controls
+    stand below it. under_heading: draws between heading and caption; beside_caption: at the right of the caption.
     flipbook: draws heading and panels, where a slider changes them in the browser. board: draws in place of the panels,
     under the figure's own heading; the page's table of contents leaves such a figure out.
     on_cell: called with the values of the columns `cell` when a cell of a map, or a dot, is pressed, before the page
@@ -44,7 +46,8 @@ def show(
     figure = _without_server_paths(figure)
     summary, method = _under_heading(figure)
     link = why_not or held_texts.why_no_link(page, values) or address(page, values)
-    heading = st.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
+    place = heading_in or st.container()
+    heading = place.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
     if flipbook is None:
         heading.header(escape_markdown(figure.heading), anchor=figure.name)
         if board is None:
