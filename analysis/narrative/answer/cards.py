@@ -165,9 +165,10 @@ def _measured() -> Card | None:
     if curve is None:
         return None
     verdict = next((statement.verdict for statement in statements.parts("C10") if statement.id == "C10d"), OPEN)
+    made = "when its sum is made a concatenation"
     claims = {
-        SUPPORTED: f"{default_model.NAME} judges sentence similarity as well as before when its sum is made a concatenation",
-        CONTRADICTED: f"{default_model.NAME} judges sentence similarity less well when its sum is made a concatenation",
+        SUPPORTED: f"{default_model.NAME} judges sentence similarity as well as before {made}",
+        CONTRADICTED: f"{default_model.NAME} judges sentence similarity less well {made}",
     }
     claim = claims.get(verdict, "Sentence similarity of a real model when its sum is made a concatenation")
     return Card(
