@@ -233,7 +233,11 @@ def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(s
 
     measured = {"effect": 0.2, "low": 0.1, "high": 0.3, "answer": ""}
     said = "Short words beside the leading sinusoids, as the question proposes, ended 0.20 nats higher than adding all"
-    assert f"{said} of them (open: +0.10 to +0.30)." in sentence(verdict=OPEN, seeds=8, **measured)
+    told_now = sentence(verdict=OPEN, seeds=8, **measured)
+    assert f"{said} of them (open: +0.10 to +0.30); " in told_now
+    finals = read.query("SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'width128'")
+    losses = finals.pivot_table(index="seed", columns="variant", values="final_loss").loc[list(encoder_rules().seeds)]
+    assert f"; {(losses.concat_lead - losses.sinusoidal_strong).median():.2f} in the median of 8 seeds." in told_now
     controls["C36k"] = {"verdict": CONTRADICTED, "effect": 0.4}
     assert "as long" not in sentence(verdict=OPEN, seeds=8, **measured), "one control alone explains nothing"
     controls["C36l"] = {"verdict": SUPPORTED, "effect": -2.5}

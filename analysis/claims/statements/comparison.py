@@ -76,7 +76,7 @@ def described(judgement: Judgement, book: Rulebook) -> Judgement:
 
 
 def _beyond_the_line(judgement: Judgement, supports: Region | None) -> str:
-    """What an open statement's interval shows where it crosses no line: the rules leave it open for another reason."""
+    """The side of an open statement's interval that crosses no line: the rules leave it open for another reason."""
     low, high = judgement.low, judgement.high
     if judgement.verdict != OPEN or judgement.kind == "rows" or supports is None:
         return ""

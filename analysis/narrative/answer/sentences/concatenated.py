@@ -13,7 +13,7 @@ from analysis.narrative.answer.computed_sentence import (
     register,
     undecided,
 )
-from analysis.rules import encoder_contests, training_rules
+from analysis.rules import encoder_contests, encoder_rules, training_rules
 
 LAYOUTS = ("C17a", "C17b", "C17c")
 NARROW = "C36c"
@@ -26,6 +26,12 @@ ALONE, BESIDE = "C36l", "C36k"
 """On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
+MEDIAN = (
+    "SELECT median(c.final_loss - s.final_loss) AS median, count(*) AS seeds FROM pretrainings c JOIN pretrainings s "
+    "USING (preset, steps, seed) WHERE preset = 'width128' AND c.variant = 'concat_lead' "
+    "AND s.variant = 'sinusoidal_strong' AND seed IN ({seeds})"
+)
+"""The median difference, in nats, between the proposed arrangement and adding all of the same sinusoids."""
 EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 """The first verdict's contest, of the preset `cpu`, whose trainings masked 15 % of the tokens."""
 
@@ -55,7 +61,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
                 f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). "
                 "Its words are narrower, too.",
                 *_equal_words(facts),
-                *_proposed(facts),
+                *_proposed(facts, ask),
                 *_widths(facts),
                 *_earlier(ask, best.verdict),
             )
@@ -99,15 +105,21 @@ def _equally_wide(facts: Facts) -> list[str]:
     ]
 
 
-def _proposed(facts: Facts) -> list[str]:
+def _proposed(facts: Facts, ask: Ask) -> list[str]:
     """The arrangement that the question proposes; none until all its seeds are trained.
 
     What it does on longer texts is told, too: there it may end on the other side.
     """
     open_yet = undecided(facts.get(PROPOSED), " than adding all of them")
-    told = f"Short words beside the leading sinusoids, as the question proposes, {open_yet}." if open_yet else ""
-    told = fixed_sentences(facts, [PROPOSED]) or told
+    proposed = "Short words beside the leading sinusoids, as the question proposes,"
+    told = fixed_sentences(facts, [PROPOSED]) or (f"{proposed} {open_yet}{_median(ask)}." if open_yet else "")
     return [told, *_on_longer_texts(facts)] if told else []
+
+
+def _median(ask: Ask) -> str:
+    """The median over seeds of the same difference: a single seed lies far off, and moves the mean."""
+    rows = ask(MEDIAN.format(seeds=", ".join(map(str, encoder_rules().seeds))))
+    return f"; {rows[0]['median']:.2f} in the median of {rows[0]['seeds']} seeds" if rows and rows[0]["seeds"] else ""
 
 
 def _on_longer_texts(facts: Facts) -> list[str]:

@@ -35,11 +35,11 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     shared = facts.get("C30e")
     cost = ""
     if shared is not None and shared.verdict == SUPPORTED and shared.effect is not None:
-        cost = f" Sharing the turned key among heads cost our small decoders nothing ({signed(shared.effect)} nats)."
+        cost = f" Sharing the turned key among heads cost our small decoders little ({signed(shared.effect)} nats)."
     return ComputedSentence(
         sentence=f"DeepSeek-V2 and V3 do concatenate, inside attention: in each head {CONTENT} dimensions of the word "
-        f"that are not turned stand beside {ROTATED} that its position turns, so that a score is a sum of two scores "
-        f"without cross terms between them.{cost}",
+        f"that are not turned stand beside {ROTATED} that its position turns; no position vector stands beside a word. "
+        f"A score is then a sum of two scores without cross terms between them.{cost}",
         bold="inside attention",
         heading="Concatenating inside attention",
         value=error_bound(),

@@ -39,6 +39,8 @@ BEFORE = (
 """The held-out loss of the encoder with such a cut and of the two that its training is measured by."""
 LOST = "C10h"
 """The statement on the same cut in a small encoder, beside losing as many random directions of words."""
+FEWER_LOST = "C10k"
+"""The same along 8 directions, in two small encoders."""
 AT_RANDOM = "C35b"
 """The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (
@@ -92,7 +94,18 @@ def _lost_dimensions(facts: Facts) -> str:
     costs = "no more" if fact.verdict == SUPPORTED else "more"
     return (
         f"The small encoder pays {pays.format(RANK)}: along the directions that its texts read, the cut costs it "
-        f"{costs} than losing {RANK} random directions of words ({LOST})."
+        f"{costs} than losing {RANK} random directions of words ({LOST}).{_fewer_in_small_encoders(facts)}"
+    )
+
+
+def _fewer_in_small_encoders(facts: Facts) -> str:
+    """The same along fewer directions, where that is not decided; "" elsewhere."""
+    fact = facts.get(FEWER_LOST)
+    if fact is None or fact.verdict != OPEN or fact.effect is None:
+        return ""
+    return (
+        f" Along 8 that is open: one of {len(fact.readings)} encoders pays {fact.effect:.2f} nats more than for random "
+        f"ones ({FEWER_LOST})."
     )
 
 

@@ -33,7 +33,13 @@ GAPS = (
     "AND e.variant = 'every_layer_attention' AND step IN (6000, 8000, 10000) AND seed IN ({seeds}) "
     "GROUP BY step ORDER BY step"
 )
-"""The mean gap in validation loss, in nats, between adding once and telling every layer's attention, over training."""
+"""The mean gap in validation loss, in nats, between adding once and telling the attention of every layer, by step."""
+FIRST_LAYER = (
+    "SELECT avg(b.final_loss - f.final_loss) AS gap "
+    "FROM pretrainings b JOIN pretrainings f USING (preset, steps, seed) "
+    "WHERE preset = 'width128' AND b.variant = 'bert_a' AND f.variant = 'first_layer_attention' AND seed IN ({seeds})"
+)
+"""The mean gap in final loss, in nats, between adding once and telling the attention of the first layer alone."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 ABSOLUTE = "C34q"
@@ -84,7 +90,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         seeds = plural(isolated.seeds or 0, "seed")
         return ComputedSentence(
             sentence=f"Adding positions once, at the input, {bold} than telling them to the queries and keys of every "
-            f"layer through the same matrix ({seeds} each).{_first_layer(facts)}{_closing(ask)}{_causes(facts)}",
+            f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}{_closing(ask)}{_causes(facts)}",
             bold=bold,
             heading=HEADING,
             value=isolated.effect,
@@ -94,17 +100,22 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return _from_several_differences(facts)
 
 
-def _first_layer(facts: Facts) -> str:
-    """The part of the gain that is there once the first layer alone is told; "" where the rules have not decided it."""
+def _first_layer(facts: Facts, ask: Ask) -> str:
+    """The part of the gain that is there once the first layer alone is told; "" unless the rules find that it gains."""
     fact = facts.get("C34t")
-    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+    rows = ask(FIRST_LAYER.format(seeds=_seeds()))
+    if fact is None or fact.verdict != SUPPORTED or not rows or rows[0]["gap"] is None:
         return ""
-    return f" The first layer alone gains {abs(fact.effect):.2f} of that ({fact.seeds} new seeds)."
+    return f" Told to those of the first layer alone, they end {nats(-rows[0]['gap'])} than added."
+
+
+def _seeds() -> str:
+    return ", ".join(map(str, encoder_rules().seeds))
 
 
 def _closing(ask: Ask) -> str:
     """The gap earlier in training, told where it shrinks from one step to the next: then its end is no level."""
-    rows = ask(GAPS.format(seeds=", ".join(map(str, encoder_rules().seeds))))
+    rows = ask(GAPS.format(seeds=_seeds()))
     if len(rows) < 2 or not all(later["gap"] < earlier["gap"] for earlier, later in pairwise(rows)):
         return ""
     earlier = " and ".join(f"{row['gap']:.2f} after {row['step']:,}" for row in rows[:-1])
