@@ -31,7 +31,7 @@ from analysis.probes import image_probe
 
 SIDE = 270
 """Pixels of a panel that is laid out as the image is, the longer way."""
-SPARE, LEGEND = 115, 52
+SPARE, LEGEND = 115, 85
 """Pixels of the room for axes and legends that a page adds, and of these those of a legend."""
 LEAST = 0.005
 """The share of the terms that have no map from which it is said."""
@@ -327,13 +327,11 @@ def _maps(
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
     own = _faint(maps, largest, limit)
 
-    bar = marks.colour_bar(["score, one", "scale for all"], length=90, form=".2~g")
-    # Beside the bar its title takes no band of its own below the maps.
-    bar["titleOrient"] = "left"
+    bar = marks.colour_bar("score, one scale for all maps", length=120, form=".2~g")
     bar["values"] = [-limit, 0, limit]
     if own is not None:
         # The last map has the other scale, of the same colours: the numbers are those of the first one.
-        bar["title"] = ["score; others", times_as_strong(limit, own)]
+        bar["title"] = ["score; in the other terms,", f"colours {times_as_strong(limit, own)}"]
         bar["values"] = [-own, 0, own]
         bar["labelExpr"] = f"format(datum.value * {limit / own}, '.2~g')"
 
