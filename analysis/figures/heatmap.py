@@ -68,7 +68,8 @@ def heatmap(
     if diverging is None:
         diverging = -domain[0] == domain[1] > 0
     stops = theme.diverging if diverging else theme.sequential
-    legend_bar = marks.colour_bar(value_title, length=180 if side >= 300 else 100, form=form) if legend else None
+    legend_title = marks.wrap_lines(value_title, NARROW_LETTERS) if side < NARROW else value_title
+    legend_bar = marks.colour_bar(legend_title, length=180 if side >= 300 else 100, form=form) if legend else None
     if legend_bar is not None and legend_above:
         legend_bar["orient"] = "top"
     scale = part_around_zero(stops, *domain) if diverging else colour_scale(stops, domain)
@@ -106,8 +107,11 @@ def outlined(chart: Chart, row: int, column: int, theme: Theme) -> Chart:
     return alt.layer(chart, around, title=title, width=width, height=height)
 
 
-NARROW, FEW_NAMES = 300, 10
-"""Pixels below which a map is narrow, and the most names of columns that stand slanted there; more stand upright."""
+NARROW, NARROW_LETTERS, FEW_NAMES = 300, 26, 10
+"""Pixels below which a map is narrow; the letters in a line of its legend's title; and the most names of columns that
+stand slanted there: more stand upright."""
+TITLE_LETTERS = 36
+"""The letters in a line of the title of columns that are counted."""
 
 
 def _names(names: Sequence[str] | None, count: int) -> Sequence[str]:
@@ -217,7 +221,7 @@ def index_axes(shape: tuple[int, ...], row_title: str, column_title: str, first:
     x_scale = alt.Scale(domain=[first - 0.5, first + width - 0.5], nice=False, zero=False)
     y_scale = alt.Scale(domain=[first - 0.5, first + height - 0.5], reverse=True, nice=False, zero=False)
     return (
-        alt.X("x:Q", scale=x_scale, axis=alt.Axis(title=column_title, **axis)),
+        alt.X("x:Q", scale=x_scale, axis=alt.Axis(title=marks.wrap_lines(column_title, TITLE_LETTERS), **axis)),
         alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=row_title, **axis)),
     )
 

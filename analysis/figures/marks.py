@@ -47,8 +47,10 @@ INVISIBLE, TITLE_ROW = "\u200b", "\u2060"
 """Letters that take no room: of labels that are not to be taken for one another, and of the rows of titles."""
 INDENT = f"{INVISIBLE}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}"
 """Room at the beginning of a label, which without the invisible letter would not be drawn."""
-NARROW, LETTER, SLANT = 40, 7, 5.2
+NARROW, LETTER, SLANT = 40, 6, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
+NAME_PADDING = 16
+"""Pixels between a plot and the names of its columns."""
 _WHOLE = "containerSize()[0] > 700"
 """True where a chart is so wide that labels need not be broken. A file has no container: its labels are broken."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
@@ -176,6 +178,8 @@ def columns_across(
         lies = f"{column} > {LETTER * max(len(line) for name in names for line in name.splitlines())}"
         axis["labelExpr"] = f"{lies} ? split(datum.label, '\\n') : replace(datum.label, /\\n/g, ' ')"
         axis["labelLineHeight"] = LABEL_LINE
+        # A plot is first laid out as wide as its place: what leans or stands later has its room from the beginning.
+        axis["minExtent"] = alt.expr(f"{lies} ? 0 : {LABEL_LETTER * max(map(len, names)) + NAME_PADDING:.0f}")
         # The last name would lean out of the picture.
         lean = f"{column} / 2 + {NARROW / 2:g} < {math.cos(math.radians(55)) * LETTER * len(names[-1]):.0f}"
         axis["labelAngle"] = alt.expr(f"{lies} ? 0 : {column} < {NARROW} || {lean} ? -90 : -55")
@@ -283,7 +287,8 @@ def grouped_rows(
         y["axis"]["labelAlign"] = "left"
         y["axis"]["labelPadding"] = alt.expr(f"{_WHOLE} ? {-whole} : {-broken}")
     lines = f"-{LABEL_LINE / 2:g} * (length(split(datum.group, '\\n')) - 1)"
-    text = {"align": "left", "fontSize": PANEL_TITLE, "fontWeight": 600, "lineBreak": "\n", "dy": alt.expr(lines)}
+    size = alt.expr(f"{ON_PHONE} ? {TEXT} : {PANEL_TITLE}")
+    text = {"align": "left", "fontSize": size, "fontWeight": 600, "lineBreak": "\n", "dy": alt.expr(lines)}
     base = alt.Chart(titles).encode(x=alt.value(left), y=y, text=alt.Text("group:N"))
     written = alt.layer(
         base.mark_text(**text, stroke=theme.ground, strokeWidth=4, strokeJoin="round"),

@@ -122,7 +122,6 @@ def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
     dots_of_others = others.merge(shown[["id", "label", "bearing"]], on="id")
     dots = alt.Chart(dots_of_others).mark_point(filled=True, size=18, opacity=0.45)
     ticks = alt.Chart(shown).mark_tick(color=theme.ink, thickness=1)
-    numbers = alt.Chart(shown).mark_text(align="left", dx=10, fontSize=marks.TEXT, color=theme.ink)
     hues = marks.hues("bearing", {words: theme.colour(VERDICTS[verdict][0]) for words, verdict in bearings.items()})
     shapes = {words: VERDICTS[verdict][1] for words, verdict in bearings.items()}
     layers = [
@@ -141,6 +140,6 @@ def _strips(drawn: pd.DataFrame, others: pd.DataFrame, theme: Theme) -> Chart:
             size=marks.LARGE_DOT,
             tooltip=("id", "statement", "verdict", "printed", "sentence"),
         ),
-        numbers.encode(x=alt.value(300), y=y, text="printed:N"),
+        marks.texts_beside(shown[["label", "printed"]], y, theme, "printed"),
     ]
     return marks.panel(*layers, theme=theme, width=300, height=marks.row_height(labels) * len(labels))

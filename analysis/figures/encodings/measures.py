@@ -68,7 +68,7 @@ SAYS = {
     "frequency_mean": "how often an average column swings up and down per token",
 }
 """The meaning of each measure in plain words."""
-PITCH = 1.5
+PITCH = 1.8
 """From the beginning of one column of dots to that of the next, where a column is 1 wide."""
 COLUMN_TITLE, FITTING = 12, 540
 """Letters in a line of a column's heading, and the pixels of a plot from which it stands in one line."""
@@ -410,7 +410,7 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
     y["axis"]["labelFontWeight"] = {"condition": {"test": test, "value": "bold"}, "value": "normal"}
     y["axis"]["grid"] = False
     x = marks.number(
-        alt.X, "at", None, domain=(-0.06, PITCH * len(DRAWN)), grid=False,
+        alt.X, "at", None, domain=(-0.06, PITCH * len(DRAWN) + 0.1), grid=False,
         values=[first + at for name, first in start.items() for at in sorted({0.0, CHANCE[name], 1.0})],
     )  # fmt: skip
     x["axis"]["labelExpr"] = _end_words(start)
@@ -466,10 +466,13 @@ def _column_titles(start: Mapping[str, float], shift: int, x: alt.X, theme: Them
 
 
 def _end_words(start: Mapping[str, float]) -> str:
-    """Vega's expression of the words at the two ends of every column, and at chance between them."""
-    words = {at + CHANCE[name]: json.dumps([f"{CHANCE[name]:g}", "chance"]) for name, at in start.items()}
+    """Vega's expression of the words at the ends of every column and, where there is room, at chance between them."""
+    words = {
+        at + CHANCE[name]: f"width < {FITTING} ? '' : {json.dumps([f'{CHANCE[name]:g}', 'chance'])}"
+        for name, at in start.items()
+    }
     words |= {at + end: json.dumps(ENDS[name][end].split(" ", 1)) for name, at in start.items() for end in (0, 1)}
-    near = (f"abs(datum.value - {value:g}) < 0.01 ? {text}" for value, text in words.items())
+    near = (f"abs(datum.value - {value:g}) < 0.01 ? ({text})" for value, text in words.items())
     return " : ".join(near) + " : ''"
 
 

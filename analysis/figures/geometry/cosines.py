@@ -168,7 +168,7 @@ def _distributions(
     sides = {subject: -1 if _peak(shares) < _peak(random) - BESIDE else 1 for subject, shares in by_subject.items()}
     names = [
         {"name": f"{marks.wrap_label(SERIES[subject], AT_CURVE)}: {means[subject]:.3f}", "hue": theme.ink,
-         "align": "left" if sides[subject] > 0 else "right", "dx": 18 * sides[subject], "dy": 0,
+         "align": "left" if sides[subject] > 0 else "right", "dx": 14 * sides[subject], "dy": 0,
          **dict(zip(("along", "value"), _flank(shares, FLANKS[subject], sides[subject]), strict=True))}
         for subject, shares in by_subject.items()
         if len(shares) and subject in means

@@ -487,7 +487,7 @@ def _panel(
     )
     names = dict(zip(means.comparison, labels, strict=True))
     several = rows.metric.nunique() > 1 and unit == "points" and (metrics.str.len() == 1).all()
-    axis = ["points of the metric named at the left;", "compare within a paper"] if several else unit
+    axis = ["points of the metric", "named at the left;", "compare within a paper"] if several else unit
     x = marks.number(alt.X, "gain", axis, domain=extents[unit], padding=8, ticks=5)
     x["axis"]["titlePadding"] = 2 * marks.LABEL_LINE
     multiple = set(means.comparison[means.columns_compared > 1])

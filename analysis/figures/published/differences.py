@@ -143,7 +143,7 @@ def _cells(cells: pd.DataFrame, title: list[str], limit: float, decimals: int, t
     )
     columns = list(dict.fromkeys(frame.column))
     base = alt.Chart(frame).encode(
-        x=marks.columns_across("column", columns, title=_difference_title(cells, 60), level=True),
+        x=marks.columns_across("column", columns, title=_difference_title(cells, 34), level=True),
         y=marks.labelled_rows(labels, gap=0.03),
         tooltip=marks.tips(*VARIANT, "baseline", BASELINE, ("written", "difference"), *SOURCE),
     )

@@ -263,9 +263,11 @@ def _other_recipe(
     line = beyond.mark_rule(color=soft, strokeDash=marks.DASH)
     above = {"align": "left", "baseline": "bottom", "dx": 4, "fontSize": marks.TEXT, "color": soft}
     here = alt.Chart(pd.DataFrame({"name": [_recipe(EXPLORATORY)]}))
+    # That of the other recipe ends at the right edge: on a phone it is wider than the recipe's place.
+    at_the_end = {**above, "align": "right", "dx": 8, "dy": -marks.LABEL_LINE}
     names = [
-        beyond.mark_text(**above, dy=-marks.LABEL_LINE, lineBreak="\n", lineHeight=marks.LABEL_LINE).encode(
-            x=x, y=alt.value(ABOVE), text="name:N"
+        beyond.mark_text(**at_the_end, lineBreak="\n", lineHeight=marks.LABEL_LINE).encode(
+            x=alt.value("width"), y=alt.value(ABOVE), text="name:N"
         ),
         here.mark_text(**above).encode(x=alt.value(0), y=alt.value(ABOVE), text="name:N"),
     ]

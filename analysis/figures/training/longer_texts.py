@@ -315,6 +315,6 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
         title=f"Share kept on texts {longest} times as long",
         below=[
             f"{between if len(times) > 2 else 'dots'}; {plural(most, 'seed')}",
-            "; ".join(filter(None, (worse, cut))) or " ",
+            *(list(filter(None, (worse, cut))) or " "),
         ],
     )

@@ -292,7 +292,7 @@ def _together(
         width=marks.WIDE,
         height=TALL,
         title="Spread of the scores, and the number where it ends",
-        below=["higher: fewer words get the attention; strong: the mean over seeds; thin: seeds"],
+        below=["higher: fewer words get the attention", "strong: the mean over seeds; thin: seeds"],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 
