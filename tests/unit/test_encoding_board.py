@@ -348,10 +348,11 @@ def test_what_experiments_leave_open_is_open_here_too(store: Path) -> None:
 
 
 def test_what_is_open_of_a_loss_is_said_as_the_rules_have_it(store: Path) -> None:
-    """C22b is supported, so that the side is told and the margin alone is open; sinusoids were on the plateau."""
+    """The interval of C22b lies below zero and reaches into the margin: its side is told, and its size is open."""
     whys = {row.name: row.loss.why for row in rows() if row.loss}
-    verdict = read.query("SELECT verdict FROM statements WHERE id = 'C22b'").verdict[0]
-    assert (verdict, whys["relative_only"]) == ("supported", "lower, size open")
+    fact = read.query("SELECT verdict, high, line FROM statements WHERE id = 'C22b'").iloc[0]
+    assert -fact.line < fact.high < 0
+    assert (fact.verdict, whys["relative_only"]) == ("open", "lower, size open")
     assert whys["sinusoidal"] == board.PLATEAU
     assert all(bool(row.loss.why) == row.loss.undecided for row in rows() if row.loss)
 
