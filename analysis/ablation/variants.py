@@ -8,9 +8,10 @@ Imports no torch.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from analysis.core.formatting import uncapitalised
 from analysis.core.registry import Registry
 
 Setting = str | int | float | bool
@@ -190,16 +191,6 @@ _TABLE = (
         summary="Positions have separate projections, which are added to queries and keys in every layer; scores are "
         "divided by the square root of d, so that the four terms are as large as those of added positions.",
         settings={"untied": "added"},
-        size="More parameters: two position projections and their norm, once for all layers.",
-    ),
-    Variant(
-        name="bert_a_d_unscaled_extra",
-        title="Every layer, own matrix, extra",
-        combines="added",
-        summary="As every layer, own matrix, but its feed-forward layers stay as wide as those of adding, so that "
-        "its projections are extra parameters.",
-        settings={"untied": "added"},
-        match=False,
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
@@ -430,16 +421,6 @@ _TABLE = (
         size="More parameters: one projection from twice the width.",
     ),
     Variant(
-        name="concat_project_extra",
-        title="Concatenated and projected, extra",
-        combines="concatenated",
-        summary="As concatenated and projected, but its feed-forward layers stay as wide as those of adding, so that "
-        "the projection is extra parameters.",
-        settings={"position": "learned", "combine": "project"},
-        match=False,
-        size="More parameters: one projection from twice the width.",
-    ),
-    Variant(
         name="concat_wide",
         title="Concatenated, wider",
         combines="concatenated",
@@ -518,16 +499,6 @@ _TABLE = (
         combines="added",
         summary="As every layer, own matrix, but positions are told in the first layer alone.",
         settings={"untied": "added", "told_layers": 1},
-        size="More parameters: two position projections and their norm.",
-    ),
-    Variant(
-        name="first_layer_own_extra",
-        title="First layer, own matrix, extra",
-        combines="added",
-        summary="As first layer, own matrix, but its feed-forward layers stay as wide as those of adding, so that "
-        "its projections are extra parameters.",
-        settings={"untied": "added", "told_layers": 1},
-        match=False,
         size="More parameters: two position projections and their norm.",
     ),
     Variant(
@@ -697,16 +668,6 @@ _TABLE = (
         size="More parameters: two position projections and their norm, once for all layers.",
     ),
     Variant(
-        name="tupe_a_tie_cls_extra",
-        title="Apart, own matrix, [CLS] tied, extra",
-        combines="untied",
-        summary="As apart, own matrix, [CLS] tied, but its feed-forward layers stay as wide as those of adding, so "
-        "that its projections are extra parameters.",
-        settings={"untied": "own", "scale_terms": 2},
-        match=False,
-        size="More parameters: two position projections and their norm, once for all layers.",
-    ),
-    Variant(
         name="tupe_a_unscaled",
         title="Apart, own matrix, unscaled",
         combines="untied",
@@ -737,9 +698,35 @@ _TABLE = (
     ),
 )
 
+_EXTRA = {
+    "bert_a_d_unscaled": "its projections are",
+    "concat_project": "the projection is",
+    "first_layer_own": "its projections are",
+    "tupe_a_tie_cls": "its projections are",
+}
+"""Variants whose matrices are trained as extra parameters, too, and the matrices as the subject of a sentence."""
+
+
+def _with_extra_parameters(variant: Variant, matrices: str) -> Variant:
+    """The same variant with feed-forward layers that do not pay for its matrices."""
+    return replace(
+        variant,
+        name=f"{variant.name}_extra",
+        title=f"{variant.title}, extra",
+        known_as="",
+        summary=f"As {uncapitalised(variant.title)}, but its feed-forward layers stay as wide as those of adding, so "
+        f"that {matrices} extra parameters.",
+        key=None,
+        match=False,
+    )
+
+
 VARIANTS: Registry[Variant] = Registry("variant")
 for _variant in _TABLE:
     VARIANTS.add(_variant.name, _variant)
+    if _variant.name in _EXTRA:
+        _extra = _with_extra_parameters(_variant, _EXTRA[_variant.name])
+        VARIANTS.add(_extra.name, _extra)
 
 
 def title(variant: str) -> str:

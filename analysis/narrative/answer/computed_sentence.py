@@ -49,6 +49,20 @@ def nats(difference: float) -> str:
     return f"{abs(difference):.2f} nats {'lower' if difference < 0 else 'higher'}"
 
 
+def paired_difference(ask: Ask, statistic: str, variant: str, baseline: str) -> float | None:
+    """The final loss of a variant less its baseline's, in nats, over the judged seeds of width 128; None for none.
+
+    statistic: DuckDB's name of what is taken over the seeds, `avg` or `median`.
+    """
+    seeds = ", ".join(map(str, encoder_rules().seeds))
+    (row,) = ask(
+        f"SELECT {statistic}(v.final_loss - b.final_loss) AS difference FROM pretrainings v JOIN pretrainings b "
+        f"USING (preset, steps, seed) WHERE preset = 'width128' AND v.variant = '{variant}' "
+        f"AND b.variant = '{baseline}' AND seed IN ({seeds})"
+    )
+    return row["difference"]
+
+
 def undecided(fact: Judgement | None, than: str = "") -> str:
     """The size and the interval of a statement that is open though all its seeds are trained; else empty.
 

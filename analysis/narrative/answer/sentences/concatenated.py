@@ -10,6 +10,7 @@ from analysis.narrative.answer.computed_sentence import (
     Tempering,
     fixed_sentences,
     nats,
+    paired_difference,
     register,
     undecided,
 )
@@ -26,12 +27,6 @@ ALONE, BESIDE = "C36l", "C36k"
 """On longer texts: adding the leading sinusoids alone against adding all, and beside the words against added."""
 WIDTHS = ("C37a", "C37c", "C37d")
 """Concatenating at the same width, by width, at others than that of the sentence."""
-MEDIAN = (
-    "SELECT median(c.final_loss - s.final_loss) AS median, count(*) AS seeds FROM pretrainings c JOIN pretrainings s "
-    "USING (preset, steps, seed) WHERE preset = 'width128' AND c.variant = 'concat_lead' "
-    "AND s.variant = 'sinusoidal_strong' AND seed IN ({seeds})"
-)
-"""The median difference, in nats, between the proposed arrangement and adding all of the same sinusoids."""
 EARLIER_QUERY = "SELECT effect FROM first_verdicts WHERE id = 'C17'"
 """The first verdict's contest, of the preset `cpu`, whose trainings masked 15 % of the tokens."""
 
@@ -118,8 +113,8 @@ def _proposed(facts: Facts, ask: Ask) -> list[str]:
 
 def _median(ask: Ask) -> str:
     """The median over seeds of the same difference: a single seed lies far off, and moves the mean."""
-    rows = ask(MEDIAN.format(seeds=", ".join(map(str, encoder_rules().seeds))))
-    return f"; {rows[0]['median']:.2f} in the median of {rows[0]['seeds']} seeds" if rows and rows[0]["seeds"] else ""
+    median = paired_difference(ask, "median", "concat_lead", "sinusoidal_strong")
+    return "" if median is None else f"; {median:.2f} in the median of {plural(len(encoder_rules().seeds), 'seed')}"
 
 
 def _on_longer_texts(facts: Facts) -> list[str]:

@@ -14,6 +14,7 @@ from analysis.narrative.answer.computed_sentence import (
     Tempering,
     fixed_sentences,
     nats,
+    paired_difference,
     register,
     undecided,
 )
@@ -34,12 +35,6 @@ GAPS = (
     "GROUP BY step ORDER BY step"
 )
 """The mean gap in validation loss, in nats, between adding once and telling the attention of every layer, by step."""
-FIRST_LAYER = (
-    "SELECT avg(b.final_loss - f.final_loss) AS gap "
-    "FROM pretrainings b JOIN pretrainings f USING (preset, steps, seed) "
-    "WHERE preset = 'width128' AND b.variant = 'bert_a' AND f.variant = 'first_layer_attention' AND seed IN ({seeds})"
-)
-"""The mean gap in final loss, in nats, between adding once and telling the attention of the first layer alone."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 ABSOLUTE = "C34q"
@@ -103,19 +98,15 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 def _first_layer(facts: Facts, ask: Ask) -> str:
     """The part of the gain that is there once the first layer alone is told; "" unless the rules find that it gains."""
     fact = facts.get("C34t")
-    rows = ask(FIRST_LAYER.format(seeds=_seeds()))
-    if fact is None or fact.verdict != SUPPORTED or not rows or rows[0]["gap"] is None:
+    difference = paired_difference(ask, "avg", "first_layer_attention", "bert_a")
+    if fact is None or fact.verdict != SUPPORTED or difference is None:
         return ""
-    return f" Told to those of the first layer alone, they end {nats(-rows[0]['gap'])} than added."
-
-
-def _seeds() -> str:
-    return ", ".join(map(str, encoder_rules().seeds))
+    return f" Told to those of the first layer alone, they end {nats(difference)} than added."
 
 
 def _closing(ask: Ask) -> str:
     """The gap earlier in training, told where it shrinks from one step to the next: then its end is no level."""
-    rows = ask(GAPS.format(seeds=_seeds()))
+    rows = ask(GAPS.format(seeds=", ".join(map(str, encoder_rules().seeds))))
     if len(rows) < 2 or not all(later["gap"] < earlier["gap"] for earlier, later in pairwise(rows)):
         return ""
     earlier = " and ".join(f"{row['gap']:.2f} after {row['step']:,}" for row in rows[:-1])
