@@ -44,6 +44,7 @@ FINETUNING = {
     "width64": Finetuning(),
     "width128": Finetuning(),
     "width256": Finetuning(),
+    "width128_twice": Finetuning(),
     "gpu": Finetuning(
         tasks=TASKS,
         learning_rates=(5e-5, 1e-4, 3e-4),

@@ -136,11 +136,11 @@ def recipe_of(config: Mapping[str, object]) -> dict[str, object]:
     return recipe | {"corpus": corpus.get("digest", corpus)} if isinstance(corpus, Mapping) else recipe
 
 
-def _judged_width(width: int, *, steps: int, early_until: int) -> Pretraining:
+def _judged_width(width: int, *, steps: int, early_until: int, name: str = "") -> Pretraining:
     """The recipe of `analysis/rules/encoders.toml` for encoders of this width, with heads of 32 dimensions."""
     return Pretraining(
-        preset=f"width{width}", hidden_size=width, heads=width // 32, steps=steps, masked_share=0.4, matched=True,
-        reached=True, precision="bfloat16", evaluate_every=200, early_every=50, early_until=early_until,
+        preset=name or f"width{width}", hidden_size=width, heads=width // 32, steps=steps, masked_share=0.4,
+        matched=True, reached=True, precision="bfloat16", evaluate_every=200, early_every=50, early_until=early_until,
     )  # fmt: skip
 
 
@@ -158,6 +158,7 @@ PRESETS = {
     "width64": _judged_width(64, steps=18_000, early_until=8_000),
     "width128": _judged_width(128, steps=10_000, early_until=4_000),
     "width256": _judged_width(256, steps=10_000, early_until=4_000),
+    "width128_twice": _judged_width(128, steps=20_000, early_until=4_000, name="width128_twice"),
     "gpu": Pretraining(
         preset="gpu", vocabulary=16_384, hidden_size=512, layers=4, heads=8, length=128, batch=256, steps=20_000,
         learning_rate=5e-4, dropout=0.1, evaluate_every=500, valid_windows=1_024, final_windows=8_192,

@@ -24,6 +24,7 @@ ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
 EQUAL_LAYERS = FOLDER / "equal_layers.toml"
+LONGER = FOLDER / "longer.toml"
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -259,7 +260,7 @@ class EncoderRules(FrozenRules):
     """Everything that `encoders.toml` or a file after it says. Losses and margins in nats per predicted token.
 
     begun_under: the file of rules, by its name, under which a variant's runs were begun, where it is another one with
-    the same recipe.
+    the same recipe. preset_begun_under: the same of all variants of a preset.
     """
 
     recipes: Mapping[str, EncoderRecipe]
@@ -271,11 +272,16 @@ class EncoderRules(FrozenRules):
     seeds: tuple[int, ...]
     statements: tuple[EncoderContest, ...]
     begun_under: Mapping[str, str] = field(default_factory=dict)
+    preset_begun_under: Mapping[str, str] = field(default_factory=dict)
 
     def planned(self, preset: str) -> tuple[str, ...]:
         """The variants of a preset that some statement needs, in the order of the statements."""
         needed = (one for one in self.statements if preset in one.presets)
         return tuple(dict.fromkeys(name for one in needed for name in (one.variant, one.baseline)))
+
+    def begun_elsewhere(self, preset: str, variant: str) -> str:
+        """The other file of rules, by its name, under which these runs were begun; empty if it was this one."""
+        return self.preset_begun_under.get(preset) or self.begun_under.get(variant, "")
 
     def refusal(self, config: Mapping[str, object]) -> str:
         """The reason why a run with this manifest decides nothing under these rules; empty if it may.
@@ -285,7 +291,7 @@ class EncoderRules(FrozenRules):
         preset = str(config.get("preset"))
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
-        if name := self.begun_under.get(str(config.get("variant"))):
+        if name := self.begun_elsewhere(preset, str(config.get("variant"))):
             return _load_encoder_rules(FOLDER / name).refusal(config)
         if reason := super().refusal(config):
             return reason
@@ -301,7 +307,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED, EQUAL_LAYERS))
+    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER))
 
 
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:
@@ -324,14 +330,16 @@ def _load_encoder_rules(path: Path) -> EncoderRules:
             EncoderContest(**{"margin": analysis["margin"], **retold(statement)}) for statement in content["statement"]
         ),
         begun_under=content.get("begun_under", {}),
+        preset_begun_under=content.get("preset_begun_under", {}),
     )
 
 
 def manifest_of(preset: str, variant: str, seed: int) -> dict[str, object] | None:
     """The part of a new run's manifest that names the rules it begins under; None if no rules judge its preset."""
-    if preset in encoder_rules().recipes:
-        further = (one for one in all_encoder_rules()[1:] if seed in one.seeds and variant in one.planned(preset))
-        return next((one for one in further if variant not in one.begun_under), encoder_rules()).manifest()
+    files = [one for one in all_encoder_rules() if preset in one.recipes and preset not in one.preset_begun_under]
+    if files:
+        further = (one for one in files[1:] if seed in one.seeds and variant in one.planned(preset))
+        return next((one for one in further if variant not in one.begun_under), files[0]).manifest()
     rules = rules_for(variant)
     return rules.manifest() if preset == rules.preset else None
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -329,6 +330,24 @@ def test_repeated_comparisons_have_seeds_of_their_own(place: int, asked_first: t
     assert again.recipes == {"width128": RULES.recipes["width128"]}
     for field in ("plateau", "by_half", "paired_spread", "earlier"):
         assert getattr(again, field) == getattr(RULES, field)
+
+
+def test_the_longer_recipe_differs_in_nothing_but_its_steps() -> None:
+    """Runs of twice the steps are begun under their own file, and compared with stored ones of the first."""
+    longer = all_encoder_rules()[-1]
+    usual, twice = PRESETS["width128"], PRESETS["width128_twice"]
+    assert replace(twice, preset=usual.preset, steps=usual.steps) == usual
+    assert twice.steps == 2 * usual.steps == longer.recipes["width128_twice"].steps
+    assert longer.recipes["width128"] == RULES.recipes["width128"]
+    for field in ("by_half", "paired_spread", "earlier"):
+        assert getattr(longer, field) == getattr(RULES, field)
+    for variant in (*longer.planned("width128_twice"), longer.plateau.variant):
+        for preset, rules, other in (("width128_twice", longer, RULES), ("width128", RULES, longer)):
+            assert manifest_of(preset, variant, longer.seeds[0]) == rules.manifest()
+            steps = PRESETS[preset].steps
+            config = {"preset": preset, "variant": variant, "began": longer.frozen, "steps": steps}
+            assert longer.refusal({**config, "rules": rules.manifest()}) == ""
+            assert "other rules" in longer.refusal({**config, "rules": other.manifest()})
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:

@@ -204,7 +204,7 @@ SUPPORTED_IF = {
     "not better": "a one-sided test (5 %) puts the difference above {lower}",
     "earlier": "the whole 95 % interval of the ratio of steps lies below {earlier}",
     "not earlier": "a one-sided test (5 %) puts the ratio of steps above {earlier}",
-    "less": "the 95 % interval of what differs between the widths lies below zero and its mean is at most {lower}",
+    "less": "the 95 % interval of what differs between the two recipes lies below zero and its mean is at most {lower}",
 }
 CONTRADICTED_IF = {
     "better": "a one-sided test (5 %) puts it above {lower}",

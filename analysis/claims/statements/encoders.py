@@ -31,8 +31,10 @@ from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
-HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25}
+HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25, "width128_twice": 0.2}
 """Hours of one core that a training takes, about."""
+TWICE = "width128_twice"
+"""The preset of `longer.toml`: that of width 128 with twice as many steps."""
 
 RUNS = """
 SELECT run_id, variant, seed, final_loss, diverged, config FROM pretrainings WHERE preset = '{preset}'
@@ -193,15 +195,16 @@ def _judgement(
     names = (contest.variant, contest.baseline)
     found = margin_contests.finding(names, contest.kind, values, seeds)
     if contest.kind == "difference_of_differences":
-        found = _between_widths(contest, values, seeds)
+        found = _between_presets(contest, values, seeds)
     experiment = _next_experiment(contest, comparison, rules, decided.waiting) if verdict == OPEN else DECIDED
     recipe = PRESETS[contest.preset]
-    widths = join_names(str(PRESETS[preset].hidden_size) for preset in contest.presets)
+    widths = join_names(dict.fromkeys(str(PRESETS[preset].hidden_size) for preset in contest.presets))
+    longer = f", {recipe.steps:,} steps" if contest.preset == TWICE else ""
     return margin_contests.judgement(contest.kind, decided, found)(
         id=contest.id,
         parent=contest.parent,
         statement=contest.statement,
-        scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}",
+        scope=f"our own encoders, {plural(recipe.layers, 'layer')}, width {widths}{longer}",
         line=rules.earlier if contest.kind == STEPS else contest.margin,
         would_decide=experiment.words,
         hours=experiment.hours,
@@ -213,7 +216,7 @@ def _judgement(
         answer=_answer(contest, values[0], verdict),
         readings=tuple(
             margin_contests.reading(
-                f"{title(name)}, width {PRESETS[preset].hidden_size}, seed {seed}",
+                f"{title(name)}, {_place(preset, contest)}, seed {seed}",
                 f"{preset} {name}",
                 run,
                 contest.kind,
@@ -226,16 +229,23 @@ def _judgement(
     )
 
 
-def _between_widths(contest: EncoderContest, values: margin_contests.Numbers, seeds: int) -> str:
-    """The finding on a difference between two widths, in words; empty if no effect was measured."""
+def _place(preset: str, contest: EncoderContest) -> str:
+    """The setting by which the presets of a statement differ: `width 256`, or `20,000 steps`."""
+    recipe = PRESETS[preset]
+    return f"{recipe.steps:,} steps" if TWICE in contest.presets else f"width {recipe.hidden_size}"
+
+
+def _between_presets(contest: EncoderContest, values: margin_contests.Numbers, seeds: int) -> str:
+    """The finding on a difference between two presets, in words; empty if no effect was measured."""
     effect, low, high = values
     if effect is None:
         return ""
+    at = "after" if TWICE in contest.presets else "at"
     return (
         f"{capitalised(named(contest.variant))} ends {abs(effect):.3f} nats "
-        f"{'further above' if effect > 0 else 'nearer to'} {named(contest.baseline)} at width "
-        f"{PRESETS[contest.preset].hidden_size} than at width "
-        f"{PRESETS[contest.against_preset].hidden_size}{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')} each"
+        f"{'further above' if effect > 0 else 'nearer to'} {named(contest.baseline)} {at} "
+        f"{_place(contest.preset, contest)} than {at} {_place(contest.against_preset, contest)}"
+        f"{interval_text(low, high, '+.3f')}, {plural(seeds, 'seed')} each"
     )
 
 
