@@ -9,6 +9,7 @@ import typer
 from analysis.commands.options import Ray, split_names, split_seeds
 
 DEFAULT = "bert_a,no_position,tupe_a,concat_20"
+DIGESTS = "SELECT DISTINCT config ->> '$.corpus.digest' AS digest FROM pretrainings WHERE preset = ?"
 
 
 def ablate(
@@ -78,6 +79,13 @@ def ablate(
         with console.status("Preparing the corpus"):
             corpora.prepare(corpus, valid, folder, vocabulary=runs[0].vocabulary, tokenizer=tokenizer)
     stored_corpus = corpora.load(folder)
+    for other in stored_digests(preset) - {stored_corpus.digest}:
+        typer.echo(
+            f"The store holds runs of preset {preset} on corpus {other}, and {folder} is corpus "
+            f"{stored_corpus.digest}: with another text or tokenizer, equal seeds cannot be compared. To add to those "
+            "runs, remove the folder and name the tokenizer.json of one of their checkpoints with --tokenizer.",
+            err=True,
+        )
     settings = SweepSettings(
         corpus=folder, out=out, valid_text=valid, glue=glue_dir, device=device, compiled=use_compile
     )
@@ -91,3 +99,10 @@ def ablate(
         typer.echo(f"{job.label} failed: {reason}", err=True)
     if failed:
         raise typer.Exit(1)
+
+
+def stored_digests(preset: str) -> set[str]:
+    """The digests of the corpora that the stored runs of a preset read; none where there is no store."""
+    from analysis.store import read
+
+    return set(read.query_if_stored(DIGESTS, [preset], ["digest"]).digest.dropna())

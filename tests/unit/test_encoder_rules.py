@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,8 +130,11 @@ def test_steps_are_compared_as_a_ratio() -> None:
     assert math.exp(result.found.mean) == pytest.approx(0.5)
 
 
-def planted(preset: str, losses: dict[str, float], *, exits: bool = True) -> Any:
-    """A store that holds eight seeds of these variants, the runs without positions, and their curves."""
+def planted(preset: str, losses: dict[str, float], *, exits: bool = True, elsewhere: str = "") -> Any:
+    """A store that holds eight seeds of these variants, the runs without positions, and their curves.
+
+    elsewhere: a variant whose runs read another corpus than all others.
+    """
     rng = np.random.default_rng(1)
     runs = [(name, seed, loss + rng.normal(0, 0.01)) for name, loss in losses.items() for seed in SEEDS]
     runs += [(RULES.plateau.variant, seed, 5.8) for seed in RULES.plateau.seeds]
@@ -143,7 +147,7 @@ def planted(preset: str, losses: dict[str, float], *, exits: bool = True) -> Any
     }
     rows = [
         {"run_id": f"{name}-{seed}", "variant": name, "seed": seed, "final_loss": loss, "diverged": False,
-         "config": json.dumps(config)}
+         "config": json.dumps(config | {"corpus": {"digest": "other" if name == elsewhere else "usual"}})}
         for name, seed, loss in runs
     ]  # fmt: skip
 
@@ -157,6 +161,29 @@ def planted(preset: str, losses: dict[str, float], *, exits: bool = True) -> Any
         return rows
 
     return ask
+
+
+def test_runs_on_a_corpus_of_another_tokenizer_are_not_paired() -> None:
+    losses = {"every_layer_attention": 3.1, "bert_a_d_unscaled": 3.1, "bert_a": 3.3}
+    assert verdict(planted("width128", losses), "C34a").missing == 0
+    apart = verdict(planted("width128", losses, elsewhere="bert_a_d_unscaled"), "C34a")
+    assert (apart.verdict, apart.missing) == (OPEN, 8)
+
+
+def test_all_stored_runs_of_a_preset_read_one_corpus(store: Path) -> None:
+    """The command that trains more of them warns of another corpus by the digest that the results files name."""
+    import pyarrow.parquet as pq
+
+    from analysis.commands.ablate import stored_digests
+    from analysis.store.files import results_files
+
+    for name in RULES.recipes:
+        files = [path for path in results_files() if path.parent.name == "curves" and path.name.startswith(f"{name}-")]
+        configs = [json.loads(pq.read_schema(path).metadata[b"addend.run"])["config"] for path in files]
+        assert stored_digests(name) == {config["corpus"]["digest"] for config in configs}
+        assert len(stored_digests(name)) <= 1
+    assert stored_digests("width128")
+    assert stored_digests("none of this name") == set()
 
 
 def verdict(ask: Any, id: str):

@@ -1,6 +1,7 @@
 """Encoders compared with each other against a margin, by `analysis/rules/encoders.toml` and the files after it."""
 
 import json
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -69,11 +70,12 @@ Rows = Sequence[Mapping[str, Any]]
 
 def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
     """The runs of a preset in the store that the rules may judge, each variant at the rate that they choose."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Mapping[str, Any]] = []
     for row in ask(RUNS.format(preset=preset)):
         config = json.loads(row["config"] or "{}")
         if not rules.refusal(config):
-            rows.append({**row, "learning_rate": config["learning_rate"]})
+            rows.append({**row, "learning_rate": config["learning_rate"], "corpus": _digest(config)})
+    rows = _of_one_corpus(rows)
     rates = chosen_rates(rows, rules, preset)
     if rates is None:
         return PresetRuns(runs={}, problem="the pilots that choose its learning rate are still to be run")
@@ -93,6 +95,17 @@ def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
     problem = "" if plateau is not None else f"its plateau is not known until {named(rules.plateau.variant)} is trained"
     longer = {row["run_id"]: row["value"] for row in ask(LONGER.format(preset=preset))}
     return PresetRuns(runs=runs, plateau=plateau, problem=problem, longer=longer)
+
+
+def _digest(config: Mapping[str, Any]) -> str:
+    """The digest of a run's corpus, which its tokenizer is a part of; empty where its settings name none."""
+    return str((config.get("corpus") or {}).get("digest", ""))
+
+
+def _of_one_corpus(rows: Rows) -> list[Mapping[str, Any]]:
+    """The runs on the corpus that most of them read: with another tokenizer, equal seeds are no pairs."""
+    usual = Counter(row["corpus"] for row in rows).most_common(1)
+    return [row for row in rows if row["corpus"] == usual[0][0]]
 
 
 def chosen_rates(rows: Rows, rules: EncoderRules, preset: str) -> Mapping[str, float] | None:
