@@ -35,6 +35,8 @@ GAPS = (
     "GROUP BY step ORDER BY step"
 )
 """The mean gap in validation loss, in nats, between adding once and telling the attention of every layer, by step."""
+TWICE = "C41a"
+"""The same gap after twice as many steps."""
 ROTARY = "C22c"
 """The contrast of rotations with adding, of another recipe, told where it is supported."""
 ABSOLUTE = "C34q"
@@ -85,7 +87,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         seeds = plural(isolated.seeds or 0, "seed")
         return ComputedSentence(
             sentence=f"Adding positions once, at the input, {bold} than telling them to the queries and keys of every "
-            f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}{_closing(ask)}{_causes(facts)}",
+            f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}"
+            f"{_later(facts, ask)}{_causes(facts)}",
             bold=bold,
             heading=HEADING,
             value=isolated.effect,
@@ -102,6 +105,18 @@ def _first_layer(facts: Facts, ask: Ask) -> str:
     if fact is None or fact.verdict != SUPPORTED or difference is None:
         return ""
     return f" Told to those of the first layer alone, they end {nats(difference)} than added."
+
+
+def _later(facts: Facts, ask: Ask) -> str:
+    """The gap after twice as many steps, in trainings of their own; while these run, how it closed in the first."""
+    fact = facts.get(TWICE)
+    if fact is None or fact.missing or fact.effect is None:
+        return _closing(ask)
+    steps, seeds = encoder_contests()[TWICE][1].recipes[encoder_contests()[TWICE][0].preset].steps, fact.seeds or 0
+    if fact.effect >= 0:
+        return f" After {steps:,} steps nothing of that is left ({plural(seeds, 'seed')})."
+    undecided = "; open" if fact.verdict == OPEN else ""
+    return f" After {steps:,} steps the gap is {abs(fact.effect):.2f} nats ({plural(seeds, 'seed')}{undecided})."
 
 
 def _closing(ask: Ask) -> str:
