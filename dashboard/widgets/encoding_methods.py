@@ -1,10 +1,11 @@
 """The methods of Which encoding?: what each can do, how it fared and what it costs; a press on a row opens it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
+from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
@@ -22,6 +23,7 @@ from analysis.narrative.choosing.board import (
     given_up,
     headline,
     longer_texts,
+    of_decoders,
     recipes,
     rows as encoding_rows,
     rows_in_words,
@@ -100,6 +102,7 @@ def draw(pickers: Pickers) -> None:
         cost=axis,
         size=size,
         timed_width=timed,
+        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, {PRESETS[JUDGED].hidden_size} wide",
         dark=dark,
     )
     show_rows(f"{PAGE}.upper", upper, heading=True)
@@ -115,9 +118,9 @@ def draw(pickers: Pickers) -> None:
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
             escape_markdown(
-                f"{rows_in_words(rows)} Losses are of our trainings on masked words by {recipes(rows)}, which frozen "
-                "rules judge, with 95\u00a0% intervals over seeds paired with learned, added positions of the same "
-                "recipe. Where a cell says “causal only” or “another recipe” in place of a dot, we trained the method "
+                f"{rows_in_words(rows)} Losses are of our {_models(rows)} by {recipes(rows)}, "
+                "with 95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a "
+                "cell says “causal only”, “encoder only” or “another recipe” in place of a dot, we trained the method "
                 "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
                 f"ends lowest. {OPEN_IN_WORDS} “Other recipe”, below a number: of the recipe that is named second "
                 "here, against adding of that recipe. "
@@ -145,6 +148,13 @@ def draw(pickers: Pickers) -> None:
             _draw_facts(pickers, presets, needs)
     values = pickers.done()
     show.copy_link(PAGE, values)
+
+
+def _models(rows: Sequence[EncodingRow]) -> str:
+    """The models whose losses the board draws, in words, with what they were trained to do."""
+    if of_decoders(rows):
+        return "decoders, which were trained to predict the next word"
+    return "encoders, which were trained on masked words and are judged by frozen rules,"
 
 
 def _draw_size(pickers: Pickers) -> ModelSize:

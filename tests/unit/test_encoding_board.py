@@ -25,6 +25,8 @@ from dashboard.widgets.encoding_board import cost_axis, differing_needs
 
 JUDGED = training_rules().preset
 ASKED = [needs for count in range(4) for needs in itertools.combinations(NEEDS, count)]
+OF_ENCODERS = [needs for needs in ASKED if "causal" not in needs]
+"""The needs for which the losses of encoders are shown."""
 
 
 def rows(needs: tuple[str, ...] = (), size: ModelSize | None = None) -> list[board.EncodingRow]:
@@ -42,11 +44,13 @@ def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
 
 @pytest.mark.parametrize("needs", ASKED, ids="-".join)
 def test_what_lacks_a_need_moves_down_and_nothing_else_moves(store: Path, needs: tuple[str, ...]) -> None:
-    found, order = rows(needs), [row.name for row in rows()]
+    found, order = rows(needs), [row.name for row in rows(("causal",) if "causal" in needs else ())]
     lacking = [bool(row.lacks) for row in found]
     assert lacking == sorted(lacking)
     for group in (True, False):
         names = [row.name for row, lacks in zip(found, lacking, strict=True) if lacks is group]
+        if group and "causal" in needs:
+            continue  # Those that no decoder can use stand last in the order, too.
         assert names == [name for name in order if name in names]
     by_name = {method.variant: method for method in METHODS}
     for row in found:
@@ -66,7 +70,7 @@ def test_the_lowest_loss_stands_first_and_what_has_none_last(store: Path, needs:
         assert losses == sorted(losses)
 
 
-@pytest.mark.parametrize("needs", ASKED, ids="-".join)
+@pytest.mark.parametrize("needs", OF_ENCODERS, ids="-".join)
 def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store: Path, needs: tuple[str, ...]) -> None:
     found = rows(needs)
     able = [row for row in found if not row.lacks]
@@ -149,7 +153,9 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
     else:
         said += board.rows_in_words(found)
         assert f"The {len(found)} rows are 10 methods, " in said
-    trained = {row.method for row in found if not row.lacks and (row.baseline or (row.loss and row.loss.judged))}
+    drawn = [row for row in found if not row.lacks and row.loss and not row.loss.elsewhere]
+    shown = [row for row in drawn if row.loss and (row.loss.judged or row.loss.causal)]
+    trained = {row.method for row in (*shown, *(row for row in found if row.baseline and not row.lacks))}
     assert f"e trained {len(trained) or 'none'} of them" in said or not able
     for row in found:
         if row.lacks:
@@ -157,7 +163,7 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
             assert f"“{row.title[0].lower()}{row.title[1:]}”" not in told, "what lacks a need is no answer"
 
 
-@pytest.mark.parametrize("need", NEEDS)
+@pytest.mark.parametrize("need", [need for need in NEEDS if need != "causal"])
 def test_a_need_says_what_one_gives_up(store: Path, need: str) -> None:
     """Its two losses are those that the rows print, so that a reader can check them there."""
 
@@ -283,6 +289,33 @@ def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, siz
         for cost in (row.parameters, row.products, row.time):
             assert cost is None or axis["low"] <= cost <= axis["high"]
     assert next(row for row in found if row.name == "rotary").parameters < 1, "it needs no table"
+
+
+@pytest.mark.parametrize("needs", [("causal",), ("longer", "causal"), ("causal", "order", "longer")])
+def test_who_needs_a_decoder_is_told_of_decoders(store: Path, needs: tuple[str, ...]) -> None:
+    """Every loss and rise on the axis is that of causal trainings, against SQL; other trainings have words alone."""
+    able = [row for row in rows(needs) if not row.lacks]
+    finals = read.query(
+        "SELECT replace(v.variant, 'causal_', '') AS way, avg(v.final_loss - b.final_loss) AS gap FROM pretrainings v "
+        "JOIN pretrainings b USING (preset, seed) WHERE b.variant = 'causal_bert_a' AND preset = ? "
+        "AND v.variant LIKE 'causal_%' GROUP BY way",
+        [JUDGED],
+    )
+    gaps = dict(zip(finals.way, finals.gap, strict=True))
+    drawn = {row.name.removeprefix("causal_"): row for row in able if row.loss and not row.loss.elsewhere}
+    assert {"rotary", "partial_25"} <= set(drawn) <= set(gaps)
+    for name, row in drawn.items():
+        assert row.loss is not None
+        assert row.loss.value == pytest.approx(gaps[name])
+        assert row.rise is None or row.rise.elsewhere or "causal" in row.rise.note
+    assert {row.loss.elsewhere for row in able if row.loss and row.name not in drawn} >= {"encoder only"}
+    said = board.headline(able)
+    assert "in our small decoders" in said
+    assert "“rotary” and “rotary, some dimensions” end lowest" in said or "order" in needs
+    assert len(said) <= 175
+    assert "3 seeds" in said
+    assert board.given_up(able, needs) == {}, "no loss of decoders is judged, so none is given up"
+    assert "as small decoders" in board.summary(able, needs)
 
 
 def test_an_unknown_need_is_said(store: Path) -> None:

@@ -64,7 +64,8 @@ class Number:
 
     elsewhere: words for the runs that gave it, where they have no place on the axis. note, preset: the recipe.
     undecided: the board on Experiments leaves it open beside that of added positions; why: in a few words, what is
-    open. recipe: the preset, where it is not that of the board.
+    open. recipe: the preset, where it is not that of the board. causal: whether decoders gave it, which predict the
+    next word.
     """
 
     value: float
@@ -77,6 +78,7 @@ class Number:
     undecided: bool = False
     why: str = ""
     recipe: str = ""
+    causal: bool = False
 
     @property
     def judged(self) -> bool:
@@ -176,10 +178,12 @@ def deciding_needs() -> list[str]:
 def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
     """The ten methods in use, at each of their strengths: what meets every need first, in each group by its loss.
 
-    Those without a loss on the board's axis stand last, in the order of the page.
+    Those without a loss on the board's axis stand last, in the order of the page. Where a decoder is asked for, the
+    losses are of decoders.
     """
     check_needs(needs)
-    recipes = _recipes(preset)
+    kind = CAUSAL if "causal" in needs else MASKED
+    recipes = _recipes(preset, kind)
     measured = evidence.measured_preset(preset)
     times = read.query(
         "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [measured]
@@ -189,7 +193,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     result = []
     for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
         name = method.variant
-        loss = _first(_loss(variant, trained, preset) for trained in recipes)
+        loss = _first(_loss(variant, trained, preset, kind) for trained in recipes)
         # Both numbers of a row come from the same runs where these have both.
         first = [trained for trained in recipes if loss and trained.preset == loss.preset]
         result.append(
@@ -203,7 +207,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
                 loss=loss,
-                rise=_first(_rise(variant, trained, preset) for trained in (*first, *recipes)),
+                rise=_first(_rise(variant, trained, preset, kind) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
                 time=_time(variant, times.value),
@@ -242,10 +246,17 @@ def _first(numbers: Iterable[Number | None]) -> Number | None:
     return next((number for number in numbers if number is not None), None)
 
 
-def _recipes(preset: str) -> list[Trained]:
-    """The trainings that a number may come from, the chosen preset's first: masked ones, then causal ones."""
+def _recipes(preset: str, kind: str) -> list[Trained]:
+    """The trainings that a number may come from, the chosen preset's first: those of a kind before those of the other.
+
+    kind: MASKED or CAUSAL.
+    """
     presets = dict.fromkeys((preset, training_rules().preset, *judged_presets(), "cpu"))
-    found = [evidence.own_trainings(name, objective) for objective in (MASKED, CAUSAL) for name in presets]
+    found = [
+        evidence.own_trainings(name, objective)
+        for objective in sorted((MASKED, CAUSAL), key=kind.__ne__)
+        for name in presets
+    ]
     return [trained for trained in found if trained is not None]
 
 
@@ -255,9 +266,9 @@ def _variant(name: str, trained: Trained) -> str | None:
     return name if name in trained.variants else None
 
 
-def _elsewhere(trained: Trained, preset: str) -> str:
-    if trained.objective == CAUSAL:
-        return "causal only"
+def _elsewhere(trained: Trained, preset: str, kind: str) -> str:
+    if trained.objective != kind:
+        return "causal only" if trained.objective == CAUSAL else "encoder only"
     return "" if _share_an_axis(trained.preset, preset) else "another recipe"
 
 
@@ -276,7 +287,7 @@ def _few(trained: Trained, seeds: int) -> str:
     return plural(seeds, "seed") if seeds < seeds_needed(trained.preset) else ""
 
 
-def _loss(name: str, trained: Trained, preset: str) -> Number | None:
+def _loss(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
     variant = _variant(name, trained)
     if variant is None or trained.baseline not in trained.variants or variant == trained.baseline:
         return None
@@ -294,7 +305,8 @@ def _loss(name: str, trained: Trained, preset: str) -> Number | None:
         undecided=undecided,
         why=_why_open(trained, variant) if undecided else "",
         recipe=trained.preset if trained.preset != preset else "",
-        elsewhere=_elsewhere(trained, preset),
+        elsewhere=_elsewhere(trained, preset, kind),
+        causal=trained.objective == CAUSAL,
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
         preset=trained.preset,
     )
@@ -320,7 +332,7 @@ PLATEAU = "open: plateau"
 """The words of a loss that the rules do not compare, since its runs were on the plateau for too long."""
 
 
-def _rise(name: str, trained: Trained, preset: str) -> Number | None:
+def _rise(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
     variant = _variant(name, trained)
     if variant is None:
         return None
@@ -334,7 +346,8 @@ def _rise(name: str, trained: Trained, preset: str) -> Number | None:
     return Number(
         value=float(rise.mean()),
         few=_few(trained, len(rise)),
-        elsewhere=_elsewhere(trained, preset),
+        elsewhere=_elsewhere(trained, preset, kind),
+        causal=trained.objective == CAUSAL,
         note=_recipe(trained, len(rise)),
     )
 
@@ -350,6 +363,8 @@ def headline(board: Sequence[EncodingRow]) -> str:
     losses, rises = _judged(able)
     if len(able) <= FEW and len(losses) < COMPARABLE:
         return _few_can(able)
+    if of_decoders(able):
+        return _best_decoder(able)
     if not losses:
         return f"{plural(count(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
@@ -373,6 +388,37 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if furthest != best:
         return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"
     return f"{learns} and {longer}{_price(row)}"
+
+
+def of_decoders(board: Iterable[EncodingRow]) -> bool:
+    """True if the losses of a board are of decoders, which predict the next word."""
+    return any(row.loss.causal for row in board if row.loss and not row.loss.elsewhere)
+
+
+def _best_decoder(able: Sequence[EncodingRow]) -> str:
+    """The methods that end lowest in our decoders, with their seeds, and the one that rises least on longer texts.
+
+    The rules judge none of these losses, so what lies within the interval of another one is named with it.
+    """
+    drawn = [row for row in able if row.baseline or (row.loss and not row.loss.elsewhere)]
+    lowest = _loss_on_axis(min(drawn, key=_loss_on_axis))
+    level = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
+    names = _capped([_inside(row.title) for row in level])
+    seeds = join_names(sorted({row.loss.few for row in drawn if row.loss and row.loss.few}))
+    said = (
+        f"Of the {count(able)} that can do it, {names} end{'s' * (len(level) == 1)} lowest in our small "
+        f"decoders{f' ({seeds})' * bool(seeds)}"
+    )
+    rises = {row.title: row.rise.value for row in drawn if row.rise and row.rise.causal}
+    furthest = min(rises, key=lambda title: rises[title], default="")
+    if len(rises) < COMPARABLE or furthest in {row.title for row in level}:
+        return said
+    return f"{said}; {_inside(furthest)} holds up best on longer texts"
+
+
+def _capped(names: Sequence[str]) -> str:
+    """The one name or the two, or their number where they are more than a heading holds."""
+    return " and ".join(names) if len(names) <= FEW else f"{len(names)} of them"
 
 
 def _rises_more(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
@@ -468,6 +514,13 @@ def rows_of_methods(board: Sequence[EncodingRow]) -> str:
 
 def _trained(rows: Sequence[EncodingRow]) -> str:
     """A clause on the methods among these that we trained with all seeds."""
+    if of_decoders(rows):
+        decoders = [row for row in rows if row.baseline or (row.loss and not row.loss.elsewhere)]
+        few = any(row.loss and row.loss.few for row in decoders)
+        return (
+            f"we trained {count(decoders)} of them as small decoders, whose losses stand below"
+            f"{', with fewer seeds than the rules ask for' * few}."
+        )
     trained = [row for row in rows if row.baseline or (row.loss and row.loss.judged)]
     return f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
 
@@ -510,8 +563,9 @@ def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, st
     """Need -> what one gives up in loss by meeting it alone, as the end of a sentence that the need begins.
 
     The losses are those that the board prints, each rounded as there; a difference might be rounded to another number.
+    None is told of decoders, of which no loss is judged.
     """
-    every, _ = _judged(board)
+    every, _ = _judged([] if of_decoders(board) else board)
     best = min(every, key=lambda title: every[title], default="")
     said = {}
     for need in needs if every else ():
@@ -532,7 +586,7 @@ def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, st
 def _causal(able: Sequence[EncodingRow]) -> list[str]:
     """A sentence on longer texts in our causal models of the judged preset; empty where fewer than two are there."""
     trained = evidence.own_trainings(training_rules().preset, CAUSAL)
-    rises = {row.title: rise for row in able if trained and (rise := _rise(row.name, trained, trained.preset))}
+    rises = {row.title: rise for row in able if trained and (rise := _rise(row.name, trained, trained.preset, CAUSAL))}
     if len(rises) < COMPARABLE:
         return []
     ordered = sorted(rises, key=lambda title: rises[title].value)

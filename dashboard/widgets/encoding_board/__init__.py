@@ -41,6 +41,7 @@ def show_rows(
     cost: dict[str, float | list[float]],
     size: ModelSize,
     timed_width: int,
+    trained: str,
     heading: bool,
     dark: bool,
     lacking_above: bool = False,
@@ -49,8 +50,8 @@ def show_rows(
 
     columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
     closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the board at a
-    size. timed_width: that of the encoder whose time was measured. lacking_above: whether rows that lack something
-    stand in an earlier part, so that their heading is there.
+    size. timed_width: that of the encoder whose time was measured. trained: the models of the losses, in words.
+    lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
@@ -71,6 +72,7 @@ def show_rows(
             "heading": heading,
             "lacking": None if lacking_above else lacking,
             "cost": cost,
+            "trained": trained,
             "timed": f"time, measured {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),

@@ -165,7 +165,7 @@ function cells(row, needs, asked) {
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, cost, size, timed, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, cost, size, timed, trained, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
@@ -178,12 +178,12 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
     const axes = columns.map((title, index) => {
       const axis = make("span", { style: "display: block" });
-      put(head, "span", {}, make("b", {}, title), index === 2 ? "■ parameters ▲ arithmetic" : "", axis);
+      put(head, "span", {}, make("b", {}, title), index === 2 ? "■ parameters ▲ arithmetic; no mark: × 1" : trained, axis);
       return axis;
     });
     const keys = ["← better than added", "← better", `● ${timed}`];
     axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
-    parts.push(head, make("div", { class: "phone" }, `Costs are of a model ${size}, against learned, added positions; ${timed}.`));
+    parts.push(head, make("div", { class: "phone" }, `Losses are of ${trained}. Costs are of a model ${size}, against learned, added positions; ${timed}.`));
   }
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
