@@ -97,9 +97,11 @@ NEAR, FAR = 0.8, 0.5
 """Cosines of the sum with the word: above the first it points where the word does; below the second, elsewhere too."""
 
 
-def _finding(summed: str, cosine: float) -> str:
-    """A sentence on the cosine between the sum and the word."""
+def _finding(summed: str, cosine: float, to_position: float) -> str:
+    """A sentence on the cosine between the sum and the word, or on both where that with the position is larger."""
     value = f"their cosine is {signed(cosine)}"
+    if to_position > cosine:
+        return f"{summed} is nearer to the position (cosine {signed(to_position)}) than to the word ({signed(cosine)})"
     if cosine > NEAR:
         return f"{summed} still points where the word does: {value}"
     if cosine >= FAR:
@@ -119,14 +121,14 @@ def reading_sum(params: SumParameters) -> Figure:
     frame = frames.cells(values, "value", part=names, dimension=None)
     lengths = np.linalg.norm(values, axis=1)
     cosine = float(parts[0] @ parts[1] / (lengths[0] * lengths[1]))
-    cosine_to_sum = float(parts[0] @ values[3] / (lengths[0] * lengths[3]))
+    cosine_to_sum, position_to_sum = (float(parts[i] @ values[3] / (lengths[i] * lengths[3])) for i in (0, 1))
     text = (
         f"Lengths: {', '.join(f'{name} {length:.2f}' for name, length in zip(names, lengths, strict=True))}. "
         f"Cosine of word and position {signed(cosine)}, of word and sum {signed(cosine_to_sum)}."
     )
     return Figure(
         title=f"“{word}” at position {position}",
-        finding=_finding(f"The sum of “{word}” and position {position}", cosine_to_sum),
+        finding=_finding(f"The sum of “{word}” and position {position}", cosine_to_sum, position_to_sum),
         frame=lambda: frame,
         caption=(
             f"{values.shape[1]} dimensions of {default_model.NAME}, before the LayerNorm that follows the sum. All "
@@ -182,14 +184,10 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})
-    # A bar that is longer than the axis says so at its end.
-    lengths = lengths.assign(
-        drawn=lengths.length.clip(upper=scale().length),
-        written=[f"{length:.2f}{' →' * (length > scale().length)}" for length in lengths.length],
-    )
+    longest = max(scale().length, float(lengths.length.max()))  # Only position 0 makes the axis longer.
     y = marks.categories(alt.Y, "part", None, names)
     bars = alt.Chart(lengths).encode(
-        x=marks.number(alt.X, "drawn", "length of the vector", domain=(0, 1.1 * scale().length), ticks=5),
+        x=marks.number(alt.X, "length", "length of the vector", domain=(0, 1.1 * longest), ticks=5),
         y=y,
         tooltip=marks.tips("part", ("length", "", ".3f")),
     )
@@ -206,7 +204,7 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         ),
         marks.panel(
             bars.mark_bar().encode(color=marks.hues("part", dict(zip(names, hues, strict=True)))),
-            numbers.encode(text="written:N"),
+            numbers.encode(text=alt.Text("length:Q", format=".2f")),
             theme=theme,
             width=marks.WIDE,
             height=130,
