@@ -338,7 +338,9 @@ def test_what_training_makes_of_a_split_is_told_where_the_rules_have_decided_it(
 ) -> None:
     judged = statement("C36b")
     assert judged.verdict == "supported"
-    assert f"{-judged.effect:.2f} nats lower than adding (C36b)" in STEPS["concatenation"].says(VALUES)
+    assert f"{-judged.effect:.2f} nats lower than adding to words as narrow (C36b)" in STEPS["concatenation"].says(
+        VALUES
+    )
     undecided = replace(judged, verdict="open", would_decide="more runs")
     monkeypatch.setattr(stored, "parts", lambda claim: (undecided,))
     assert "C36" not in STEPS["concatenation"].says(VALUES)

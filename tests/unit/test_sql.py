@@ -599,6 +599,16 @@ def test_few_lines_that_end_together_are_named_at_their_ends(world, query, named
     assert names == ({f"line {number}" for number in range(6)} if named else set())
 
 
+def test_no_line_runs_through_names(world):
+    """Names have no order: what is one row a seed is points above each name, and every name is written."""
+    query = "SELECT 'way ' || i % 12 AS way, j AS seed, 1 + i * j AS loss FROM range(12) a(i), range(3) b(j)"
+    made, asked = built(query=query), built(query=query, mark="bar")
+    assert {layer["mark"]["type"] for layer in drawn_layers(made)} & {"line"} == set()
+    assert "no order that a line could follow" in made.caption
+    assert "no order" not in asked.caption
+    assert drawn_layers(made)[0]["encoding"]["x"]["axis"]["labelOverlap"] is False
+
+
 def test_lines_that_colours_cannot_tell_apart_are_still_apart(world):
     """Twenty names, of which each has its own line: a colour for each would be too many."""
     series = (

@@ -24,6 +24,7 @@ from analysis.rules import (
     MEASUREMENTS,
     TRAININGS,
     Contest,
+    all_encoder_rules,
     decoder_rules,
     encoder_rules,
     rule_files,
@@ -359,7 +360,7 @@ def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     )
     corrected = corrections_file()
     names = [(2 if one.id[:3] not in ("C34", "C36", "C37") else 3, one.id) for one in trained]
-    for rules in (refit_rules(), refitted_glue_rules()):
+    for rules in (refit_rules(), refitted_glue_rules(), *all_encoder_rules()[1:]):
         names += [(rules.version, one.id) for one in rules.statements]
     names += [(file.version, one["id"]) for file in rule_files() if file.measured for one in file.content["statement"]]
     names += [(corrected.version, one["id"]) for one in corrected.content["contest"]]

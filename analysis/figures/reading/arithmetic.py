@@ -181,6 +181,10 @@ def reading_concatenation(params: SplitParameters) -> Figure:
     )
 
 
+FLAT = 12
+"""The angle in degrees below which the dots of one position lie in the row of the words' axis, or nearly."""
+
+
 def _rows_of_one(degrees: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
     """A line through the sums of one word with every position, and one through those of one position with every word.
 
@@ -190,7 +194,8 @@ def _rows_of_one(degrees: int, x: alt.X, y: alt.Y, theme: Theme) -> list[Chart]:
     layers: list[Chart] = []
     ends_of: tuple[tuple[str, np.ndarray, dict[str, Any]], ...] = (
         ("word", sums[index], {"align": "center", "dy": -12}),
-        ("position", sums[:, index], {"align": "left", "dx": 12}),
+        # Nearly flat, the line ends among dots, and beside the other one.
+        ("position", sums[:, index], {"align": "center", "dy": -30} if degrees < FLAT else {"align": "left", "dx": 12}),
     )
     for part, row, place in ends_of:
         colour = theme.colour(TERMS[part])

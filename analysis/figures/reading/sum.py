@@ -48,8 +48,8 @@ def summands(word: str, position: int) -> Float[ndarray, "3 dim"]:
 class Scale(NamedTuple):
     """The ends of the scales of every sum: of the colours of dimensions, and of the lengths of vectors.
 
-    Colours cover all but the largest values. Position 0, where in training no word stood, is several times as large as
-    the others, and ends beyond both.
+    Colours cover all but the largest values, and those of position 0, where in training no word stood, are not asked:
+    it is several times as long as the others. The axis of lengths holds every vector.
     """
 
     value: float
@@ -64,9 +64,9 @@ def scale() -> Scale:
     with safe_open(folder / "model.safetensors", framework="numpy") as weights:
         words, positions, segments = (weights.get_slice(f"embeddings.{name}.weight") for name in TABLES)
         chosen = np.stack([words[vocabulary.index(word)] for word in (*WORDS, *RETIRED)])
-        sums = (chosen[:, None] + positions[1:POSITIONS] + segments[SEGMENT]).astype(np.float64)
-        vectors = np.concatenate([chosen, positions[1:POSITIONS], sums.reshape(-1, sums.shape[-1])])
-    return Scale(float(np.quantile(np.abs(vectors), WITHIN)), float(np.linalg.norm(vectors, axis=1).max()))
+        sums = (chosen[:, None] + positions[:POSITIONS] + segments[SEGMENT]).astype(np.float64)
+        usual = np.concatenate([chosen, positions[1:POSITIONS], sums[:, 1:].reshape(-1, sums.shape[-1])])
+    return Scale(float(np.quantile(np.abs(usual), WITHIN)), float(np.linalg.norm(sums, axis=-1).max()))
 
 
 PARTS = {
@@ -184,10 +184,9 @@ def _draw(values: Float[ndarray, "part dim"], names: list[str], theme: Theme) ->
         tooltip=marks.tips("part", "dimension", ("value", "", ".4f")),
     )
     lengths = pd.DataFrame({"part": names, "length": np.linalg.norm(values, axis=1)})
-    longest = max(scale().length, float(lengths.length.max()))  # Only position 0 makes the axis longer.
     y = marks.categories(alt.Y, "part", None, names)
     bars = alt.Chart(lengths).encode(
-        x=marks.number(alt.X, "length", "length of the vector", domain=(0, 1.1 * longest), ticks=5),
+        x=marks.number(alt.X, "length", "length of the vector", domain=(0, 1.1 * scale().length), ticks=5),
         y=y,
         tooltip=marks.tips("part", ("length", "", ".3f")),
     )

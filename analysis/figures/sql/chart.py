@@ -29,6 +29,9 @@ MEANINGS = {TERM_NAMES.get(name, name): of_term(name) for name in (*FOUR, *SOURC
 MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
+MAX_WRITTEN = 40
+"""Names along x up to which all of them are written."""
+NO_LINE = " Names have no order that a line could follow, so points are drawn."
 HEIGHT = 380
 KEY_COLUMNS = 2
 MOST_ENDS, END_LETTERS = 6, 20
@@ -94,6 +97,8 @@ def sql_chart(params: ChartParameters) -> Figure:
     frame = answer.frame
     x, y, colour = columns(frame, params)
     kind = "temporal" if types.is_datetime64_any_dtype(frame[x]) else "quantitative" if numeric(frame, x) else "nominal"
+    unordered = kind == "nominal" and mark == "line"
+    mark = "point" if unordered else mark
     rows = pd.DataFrame({"x": frame[x], "y": frame[y].astype(float)})
     rows["colour"] = [TERM_NAMES.get(name, name) for name in map(str, frame[colour])] if colour else ""
     rows["line"] = "" if colour else _lines(frame, x, y)
@@ -127,7 +132,8 @@ def sql_chart(params: ChartParameters) -> Figure:
         finding=_highest(drawn, x, y, kind, mark),
         frame=lambda: frame,
         caption=f"A reader's own query, not a figure of ours: {y} against {x}{by}, {part} as the query gives "
-        f"them.{cut} Nothing is averaged, tested or left out except by the query. Store built {store.built}.",
+        f"them.{cut}{NO_LINE * unordered} Nothing is averaged, tested or left out except by the query. Store built "
+        f"{store.built}.",
         alt=f"{MARKS[mark]} of {y} against {x}{by}: {part}, {y} from {drawn.y.min():.4g} to {drawn.y.max():.4g}.",
         command=f"python -m analysis query {quote(sql)} --csv",
         provenance={
@@ -213,7 +219,8 @@ def _ends(rows: pd.DataFrame, kind: str) -> pd.DataFrame | None:
 def _x_axis(rows: pd.DataFrame, title: str, kind: str) -> alt.X:
     """The axis of x: whole numbers have whole ticks, names the order of the rows."""
     if kind == "nominal":
-        return alt.X("x:N", title=title, sort=None, axis=alt.Axis(labelAngle=-40, labelLimit=160))
+        overlap = rows.x.nunique() > MAX_WRITTEN
+        return alt.X("x:N", title=title, sort=None, axis=alt.Axis(labelAngle=-40, labelLimit=160, labelOverlap=overlap))
     if kind == "temporal":
         return alt.X("x:T", title=title)
     values: pd.Series = rows.x.dropna()

@@ -295,13 +295,6 @@ def _draw(
     layers = [lines(rows, mean, variants, baseline, theme, x=x, y=y, tooltip=tooltip, covering=covering)]
     if target is not None:
         layers.insert(0, marks.rule(theme, y=target, dash=marks.DASH))
-    if target is not None and not enlarged:
-        note = pd.DataFrame({"value": [target], "text": [f"where {named(baseline)}’s curve ends"]})
-        layers.append(
-            alt.Chart(note)
-            .mark_text(align="left", dx=4, dy=10, fontSize=marks.TEXT, color=theme.ink)
-            .encode(x=alt.value(0), y=y, text="text:N")
-        )
     reached = {name: crossing.step for name, crossing in (crossings or {}).items() if crossing.reached}
     if reached:
         frame = pd.DataFrame({"variant": list(reached), axis: list(reached.values()), "value": target})
@@ -324,11 +317,14 @@ def _draw(
     named_ends["written"] = [fixed(value) for value in named_ends.value]
     height = plot_height(named_ends, HEIGHT)
     labels = names(named_ends, variants, baseline, theme, domain=domain, height=height, covering=covering)
-    key = "diamonds: final losses, measured on more text than the curves"
+    key = [
+        *(["diamonds: final losses, on more text"] if len(finals) else []),
+        *([f"dashed: where {named(baseline)}’s curve ends"] if drawn.target is not None else []),
+    ] or [" "]
     panel = marks.panel(
         alt.layer(*layers), labels, theme=theme, width=marks.WIDE if alone else marks.HALF, height=height,
         title=f"The last {percent(LAST)}, enlarged" if enlarged else "The whole training",
-        below=[key if len(finals) and not enlarged else " "],
+        below=[" "] * len(key) if enlarged else key,
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

@@ -26,8 +26,8 @@ def trained() -> str:
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.effect > 0:
         return ""
     return (
-        "Trained, ours did not find such a split: with words of half of the width, concatenating ends "
-        f"{fixed(-fact.effect)} nats lower than adding ({fact.id})."
+        "Trained, ours did not find such a split: with words of half of the width on both sides, concatenating ends "
+        f"{fixed(-fact.effect)} nats lower than adding to words as narrow ({fact.id})."
     )
 
 
