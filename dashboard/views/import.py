@@ -151,7 +151,7 @@ with template, st.container(key="import.example"):
     st.caption("What goes in: the template for scores")
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with result:
-    st.caption("What comes out: your rows beside ours, marked as yours")
+    st.caption("What comes out, here of the template alone: a dot a seed, and the difference from your baseline")
     st.altair_chart(import_example.chart(EXAMPLE), width="stretch")
 with st.expander("Which files and columns are read"):
     show_forms()

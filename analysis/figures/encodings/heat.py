@@ -179,7 +179,15 @@ def _clipping(entry: SizedEncoding, scale: float, beyond: int) -> str:
 
 def _finding(shown: Sequence[SizedEncoding]) -> str:
     """A clause on each table: its large rows, or how far its largest value is from the median of the sizes."""
-    return capitalised("; ".join(f"in {entry.title}, {_stands_out(entry)}" for entry in shown))
+    return capitalised(
+        "; ".join(f"in {entry.title}, {_stands_out(entry)}{_beside_the_drawn(entry)}" for entry in shown)
+    )
+
+
+def _beside_the_drawn(entry: SizedEncoding) -> str:
+    """Words for a table of which the map draws the sines alone, or the cosines: the finding is about both."""
+    columns, _ = shown_columns(entry)
+    return "" if isinstance(columns, np.ndarray) or columns == slice(None) else ", sines and cosines together"
 
 
 def _stands_out(entry: SizedEncoding) -> str:

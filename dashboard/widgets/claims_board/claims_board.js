@@ -361,6 +361,14 @@ export default function ({ data, parentElement: root, setStateValue }) {
   $(".document").onchange = (event) => press({ document: event.target.value });
   $(".evidence").replaceChildren(...Object.entries(board.evidence).map(([key, text]) => chip("evidence", key, text)));
   $(".by").replaceChildren(chip("by", "question", "By question", true), chip("by", "verdict", "By verdict", true), chip("by", "hours", "By hours to decide", true));
+  const fold = (opened) => {
+    $(".bar").classList.toggle("unfolded", opened);
+    $(".fold").setAttribute("aria-expanded", opened);
+  };
+  // On a phone, what the address asks for is seen from the start.
+  memory.unfolded ??= Boolean(memory.state.document || memory.state.evidence || memory.state.by !== "question");
+  fold(memory.unfolded);
+  $(".fold").onclick = () => fold((memory.unfolded = !memory.unfolded));
   $(".find").oninput = (event) => {
     memory.find = event.target.value;
     redraw();

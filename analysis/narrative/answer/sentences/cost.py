@@ -27,10 +27,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     size, arithmetic = facts["C01a"], facts["C01b"]
     if size.effect is None or arithmetic.effect is None:
         return None
-    bold = "saves little where positions need little room"
+    bold = "saves little"
     sentence = (
-        f"A state that is only as wide as words {bold}: {RANK} further directions for positions, carried through every "
-        f"layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
+        f"Where positions need little room, adding {bold} over a wider state: {RANK} further directions for "
+        f"positions, carried through every layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
     )
     further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}

@@ -25,16 +25,17 @@ def _loses(facts: Facts) -> str:
     if not told and not turned:
         return ""
     # Only what is told to queries and keys gained: positions added again to the whole input of every layer did not.
-    way = "told to the queries and keys of every layer" if told else "told as rotations of queries and keys"
-    way += ", or as rotations of these," if told and turned else ""
+    ways = ["telling positions to the attention of every layer"] * told
+    ways += [f"turning {'its' if told else 'the'} queries and keys by them"] * turned
     matrix = ""
     if _holds(facts, "C34w"):
-        matrix = ", and a matrix of its own for positions changed the final loss little, even as extra parameters"
+        matrix = " A matrix of its own for positions changed the final loss little, even as extra parameters."
     elif _holds(facts, "C34a") or _holds(facts, "C34r"):
-        matrix = ", and a matrix of its own for positions changed the final loss little at equally many parameters"
+        matrix = " A matrix of its own for positions changed the final loss little at equally many parameters."
     return (
-        f" In our small encoders positions did better where they were {way} than added once at the input"
-        f"{matrix}. No paper that we read says why its designers chose to add."
+        f" In our small encoders, {', or '.join(ways)}{',' * (len(ways) > 1)} did better than adding "
+        f"{'them' if told else 'positions'} once at the input.{matrix} No paper that we read says why its designers "
+        "chose to add."
     )
 
 
