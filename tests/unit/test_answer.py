@@ -88,8 +88,8 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "trained on" not in further(C35a=OPEN)["room"]
     assert "as many random directions, 7 %" in further(C35a=SUPPORTED, C35b=SUPPORTED)["room"]
     assert "random directions, 7 %" not in further(C35a=SUPPORTED, C35b=OPEN)["room"]
-    assert "rotations" not in told(C22c=OPEN)["lead"]
-    assert "rotations" in told(C22c=SUPPORTED)["lead"]
+    assert "turning its queries" not in told(C22c=OPEN)["lead"]
+    assert "turning its queries" in told(C22c=SUPPORTED)["lead"]
     assert "Sharing the turned key" in told(C30e=SUPPORTED)["inside_heads"]
     assert "Sharing the turned key" not in told(C30e=CONTRADICTED)["inside_heads"]
     assert "ends no lower" in told(C34b=OPEN, C34r=SUPPORTED)["told_once"]
@@ -258,7 +258,14 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
     for text in (sentences["lead"], sentences["told_once"]):
         places = [text[: found.start()] for found in re.finditer("every layer", text)]
         assert places
-        known = ("queries and keys of ", " and of ", "whole input of ", "with positions told in ", "positions that ")
+        known = (
+            "attention scores of ",
+            "queries and keys of ",
+            " and of ",
+            "whole input of ",
+            "with positions told in ",
+            "positions that ",
+        )
         assert all(place.endswith(known) for place in places), places
     (step,) = [step for step in stored_answer.answer() if step.name == "told_once"]
     assert "C34e" in [limit.id for limit in step.tempered_by], "that the whole input gains nothing is one press away"

@@ -29,8 +29,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return None
     bold = "saves little"
     sentence = (
-        f"Where positions need little room, adding {bold} over a wider state: {RANK} further directions for "
-        f"positions, carried through every layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} more arithmetic."
+        f"Where positions need little room, adding {bold} over a wider state: {RANK} further directions for positions, "
+        f"carried through every layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} "
+        "more arithmetic."
     )
     further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}

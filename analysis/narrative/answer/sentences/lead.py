@@ -25,7 +25,7 @@ def _loses(facts: Facts) -> str:
     if not told and not turned:
         return ""
     # Only what is told to queries and keys gained: positions added again to the whole input of every layer did not.
-    ways = ["telling positions to the attention of every layer"] * told
+    ways = ["telling positions to the attention scores of every layer"] * told
     ways += [f"turning {'its' if told else 'the'} queries and keys by them"] * turned
     matrix = ""
     if _holds(facts, "C34w"):
