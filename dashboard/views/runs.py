@@ -15,14 +15,14 @@ from dashboard.widgets.pickers import Pickers
 from dashboard.widgets.run_facts import facts, label, made
 
 PAGE = "runs"
-ANY = {"kind": "every kind", "variant": "every variant", "preset": "every preset"}
+ANY = {"kind": "every kind", "variant": "every variant", "preset": "every recipe"}
 # Columns of the table and their titles. One that is empty is not shown, nor the status where every run is finished.
 # What a run changed of its preset stands with it: few runs changed anything.
 COLUMNS = {
     "subject": "variant or model",
     "seed": "seed",
     "kind": "kind",
-    "preset": "preset",
+    "preset": "recipe",
     "status": "status",
     "created": "made (UTC)",
     "seconds": "seconds",
@@ -64,7 +64,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 if matching.empty:
     show.copy_link(PAGE, pickers.done())
     st.info(
-        "No run has this kind, variant and preset."
+        "No run has this kind, variant and recipe."
         if len(all_runs)
         else f"No run is stored yet. {COMMAND} trains models of our own."
     )

@@ -60,8 +60,8 @@ def facts(run: Any) -> None:
             st.caption("No setting is stored with this run.")
             return
         if run["preset"]:
-            differs = f"Differs from preset {run['preset']} in: {run['changed']}"
-            st.text(differs if run["changed"] else f"All as preset {run['preset']} says.")
+            differs = f"Differs from recipe {run['preset']} in: {run['changed']}"
+            st.text(differs if run["changed"] else f"All as recipe {run['preset']} says.")
         with st.expander(f"Every setting ({len(rows)})", expanded=len(rows) <= FEW):
             st.dataframe(rows, hide_index=True, height="content")
     rows = stored_rows(run["kind"], run["run_id"])

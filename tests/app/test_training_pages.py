@@ -201,7 +201,7 @@ def test_runs_open_on_a_chart_of_one_preset_with_the_table_folded(results):
     app = opened("runs")
     fine(app)
     strip, curve = figures(app)
-    assert strip == "Final losses with preset cpu"
+    assert strip == "Final losses by recipe cpu"
     run = read.query("SELECT * FROM pretrainings WHERE run_id = ?", [app.session_state["runs.run"]]).iloc[0]
     assert curve.endswith(f", seed {run.seed}")
     assert len(next(frame.value for frame in app.dataframe if "kind" in frame.value)) > 7, "every kind is in the table"

@@ -102,7 +102,7 @@ UNITS: dict[str, Unit] = {
     "nats per predicted token": Unit(_nats, "nats of final loss", "nats of loss"),
     "times the baseline's steps": Unit(_ratio, "the steps of the baseline", "the steps"),
     "points of the average": Unit(_signed, "points of the average"),
-    "share of what positions are worth": Unit(_percent, "of positions' worth missed", "more missing"),
+    "share of what positions are worth": Unit(_percent, "of positions' worth missed", "of positions' worth"),
     "points of exchanged words": Unit(_signed, "points of exchanged words"),
     "points of CoLA": Unit(_signed, "points of CoLA missed", "points of CoLA"),
     "points of STS-B": Unit(_signed, "points of STS-B missed", "points of STS-B"),

@@ -57,8 +57,8 @@ def strip(params: StripParameters) -> Figure:
     columns = ["run_id", "variant", "title", "preset", "changed", "seed", "loss", "steps", "created", "device"]
     counted = f"{plural(len(rows), 'run')} of {plural(len(order), 'variant')}"
     return Figure(
-        title=f"Final losses with preset {preset}",
-        finding=_finding(preset, apart.median(), usual["mean"], limit) or f"{counted} of preset {preset}",
+        title=f"Final losses by recipe {preset}",
+        finding=_finding(preset, apart.median(), usual["mean"], limit) or f"{counted} by recipe {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
             f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step{_sample(preset)}, "
@@ -66,7 +66,7 @@ def strip(params: StripParameters) -> Figure:
             "Seeds differ by the distance from the best to the worst of a variant; the heading has the median.",
             f"Beyond the axis, and not in the heading: {plural(far, 'variant')}." if far else "",
             "Press one to see it in full.",
-            "Pale: a run that changed a setting of its preset, which the heading does not count."
+            "Pale: a run that changed a setting of its recipe, which the heading does not count."
             if rows.pale.any()
             else "",
             f"A triangle is a loss beyond {fixed(limit)}; the number beside it is the largest."
@@ -105,7 +105,7 @@ def _finding(preset: str, seeds: float, means: pd.Series, limit: float) -> str:
         lie = "lies outside" if len(beyond) == 1 else "lie outside"
         outside = f" ({beyond[0]}, {lie})" if len(beyond) == 1 else f" ({len(beyond)} {lie})"
     return (
-        f"With preset {preset}, the mean losses of {counted} span {fixed(variants)} nats{outside}; seeds of one "
+        f"By recipe {preset}, the mean losses of {counted} span {fixed(variants)} nats{outside}; seeds of one "
         f"variant differ by {fixed(seeds)} in the median"
     )
 
