@@ -634,6 +634,42 @@ def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
     assert all(quote(title) in figure.caption for title in far)
 
 
+def test_every_seed_lies_on_the_axis_of_its_row_and_the_numbers_stand_above_it(store):
+    """The committed runs of every preset that has a baseline, against the stored losses."""
+    drawn_presets = []
+    for preset in sorted(set(index().preset)):
+        try:
+            figure = made("training_gap", preset=preset)
+        except NoResults:
+            continue
+        drawn_presets.append(preset)
+        runs = select(TrainingParameters.of({**links.VIEWS["training"].defaults(), "preset": preset})).runs
+        final = runs.set_index(["variant", "seed"]).final
+        expected = {
+            (title(name), seed): loss - final["bert_a", seed]
+            for (name, seed), loss in final.items()
+            if name != "bert_a" and ("bert_a", seed) in final
+        }
+        found: dict[tuple[str, int], float] = {}
+        for panel in drawing.panels(figure):
+            spec = panel.to_dict()
+            xs = [
+                layer["encoding"]["x"] for layer in spec["layer"] if "scale" in layer.get("encoding", {}).get("x", {})
+            ]
+            (domain,) = {tuple(x["scale"]["domain"]) for x in xs}
+            assert {x["axis"]["orient"] for x in xs} == {"top"}
+            seeds = {
+                (row["title"], row["seed"]): row["gap"]
+                for rows in spec["datasets"].values()
+                for row in rows
+                if "seed" in row
+            }
+            assert all(domain[0] <= gap <= domain[1] for gap in seeds.values()), preset
+            found |= seeds
+        assert found == pytest.approx(expected), preset
+    assert {"cpu2", "width64", "width128"} <= set(drawn_presets)
+
+
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
