@@ -95,10 +95,12 @@ def number(
     values: Sequence[float] | UndefinedType = alt.Undefined,
     form: str | UndefinedType = alt.Undefined,
     grid: bool | UndefinedType = alt.Undefined,
+    place: Literal["top", "bottom"] | UndefinedType = alt.Undefined,
 ) -> ChannelT:
     """A numeric axis. log: the base of a logarithmic scale. zero: whether a free linear scale reaches to zero.
 
     nice: whether the scale ends at round numbers; by default where no domain is given. form: Vega's number format.
+    place: at the top where a plot is so tall that numbers below it are seen only after scrolling.
     """
     free = domain is alt.Undefined
     linear = log is alt.Undefined
@@ -112,7 +114,7 @@ def number(
         padding=padding,
     )
     tick_values = values if isinstance(values, UndefinedType) else list(values)
-    axis = alt.Axis(tickCount=ticks, values=tick_values, format=form, grid=grid)
+    axis = alt.Axis(tickCount=ticks, values=tick_values, format=form, grid=grid, orient=place)
     return channel(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 

@@ -99,7 +99,7 @@ def test_pickers_change_what_is_shown(results):
 
 def test_the_verdict_is_on_the_page(results):
     app = opened("experiments", part="curves", preset="cpu")
-    assert any("Trained long enough to compare" in label for label in popovers(app))
+    assert any("Positions are used" in label for label in popovers(app))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_verdict_is_of_the_recipe_that_is_drawn(committed_store):
     result = verdict_of(VIEWS["experiments"].defaults() | {"preset": "cpu"})
     assert result is not None
     app = opened("experiments", preset="cpu2", part="parts")
-    assert [label for label in popovers(app) if "long enough" in label] == []
+    assert [label for label in popovers(app) if "Positions are used" in label] == []
     assert any(result.word in label for label in popovers(app))
     assert not app.info
     (box,) = [box for box in app.selectbox if box.key and "preset" in box.key]
@@ -229,6 +229,15 @@ def test_without_runs_the_page_says_so(nothing):
     app = opened("runs")
     fine(app)
     assert any("python -m analysis ablate" in shown(text.value) for text in (*app.caption, *app.info))
+
+
+def test_a_recipe_that_is_not_there_is_said_under_costs_too():
+    app = opened("experiments", part="costs", preset="xyz")
+    assert not app.exception
+    (said,) = [text for one in app.warning if "'xyz'" in (text := shown(one.value))]
+    shown_recipe = app.session_state["experiments.preset"]
+    assert said.endswith(f"'{shown_recipe}' is shown.")
+    assert not opened("experiments", part="costs", preset=shown_recipe).warning
 
 
 def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():

@@ -16,7 +16,7 @@ from analysis.core.errors import AddendError, LinkError, NoResults
 from analysis.core.formatting import join_names, signed
 from analysis.figures import FIGURES, drawing, paper_table
 from analysis.figures.experiments import board_rows, ladder, row_tables
-from analysis.figures.experiments.board import axis_range, caption
+from analysis.figures.experiments.board import axis_range, caption, ordered
 from analysis.figures.experiments.board_rows import BASELINE, WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.experiments.imported_rows import imported_boards
 from analysis.figures.training.plateau import plateau_exits
@@ -207,6 +207,66 @@ def test_rows_stand_by_way_and_in_each_by_loss(board):
         if (places := [row.place for row in board.rows if row.way == way and math.isfinite(row.place)])
     ]
     assert means == sorted(means)
+
+
+def test_the_first_rows_are_adding_and_the_ends_of_what_concatenates(board):
+    """By way; each row stands once, and by loss none is pinned."""
+    shown, ranked = ordered(board, "way"), ordered(board, "loss")
+    assert sorted(row.variant for row in shown) == sorted(row.variant for row in ranked)
+    beside = {
+        row.variant: row.gap.value for row in board.judged if VARIANTS[row.variant].settings.get("combine") == "concat"
+    }
+    first = [row.variant for row in shown[:3]]
+    assert first == [BASELINE, min(beside, key=beside.get), max(beside, key=beside.get)]
+    assert shown[3:] == [row for row in board.rows if row.variant not in first]
+    assert [row.place for row in ranked] == sorted(row.place for row in ranked)
+
+
+def test_two_recipes_that_differ_on_concatenating_say_so_on_both_boards(store):
+    """By the outcomes of the rows that concatenate; a recipe does not differ from itself."""
+    cpu2, width128 = map(board_rows.board, ("cpu2", "width128"))
+    lower = {
+        one.preset: [row for row in one.judged if row.way == "concatenated" and row.outcome == "lower"]
+        for one in (cpu2, width128)
+    }
+    assert not lower["cpu2"]
+    (winner,) = lower["width128"]
+    assert winner.variant not in {row.variant for row in cpu2.rows}
+    count = {one.preset: sum(row.way == "concatenated" for row in one.judged) for one in (cpu2, width128)}
+    name = f"“{winner.title}” was not trained"
+    assert width128.concatenating_differs(cpu2) == (
+        f"In recipe cpu2, none of {count['cpu2']} variants that concatenate beats adding; {name} there"
+    )
+    assert cpu2.concatenating_differs(width128) == (
+        f"In recipe width128, 1 of {count['width128']} variants that concatenate beats adding; {name} here"
+    )
+    assert cpu2.concatenating_differs(cpu2) == width128.concatenating_differs(width128) == ""
+
+
+def test_a_size_that_was_not_measured_is_the_one_that_the_trainings_counted(store):
+    """Where both are known they are one number; the trainings of other seeds count the same."""
+    shown = board_rows.board("width128")
+    counts = read.query(
+        "SELECT variant, min(CAST(config ->> 'parameters' AS INTEGER)) AS low, "
+        "max(CAST(config ->> 'parameters' AS INTEGER)) AS high FROM pretrainings WHERE preset = 'width128' AND "
+        "variant NOT LIKE 'causal%' GROUP BY variant"
+    ).set_index("variant")
+    assert (counts.low == counts.high).all()
+    for row in shown.rows:
+        assert row.parameters == pytest.approx(counts.low[row.variant] / counts.low[BASELINE]), row.variant
+    extra = shown.row("bert_a_d_unscaled_extra")
+    assert row_data(extra, shown)["numbers"][0]["text"] == f"× {counts.low[extra.variant] / counts.low[BASELINE]:.2f}"
+
+
+def test_a_row_of_other_seeds_says_its_distance_and_that_no_seed_is_shared(store):
+    shown = board_rows.board("width128")
+    apart = [row for row in shown.rows if row.gap is None and row.outcome != "baseline"]
+    assert [row.variant for row in apart] == ["no_position"]
+    losses, adding = (np.mean(list(shown.row(name).losses.values())) for name in ("no_position", BASELINE))
+    words = f"loss {losses:.2f} (+{losses - adding:.2f}), by other seeds than adding"
+    drawn = row_data(apart[0], shown)
+    assert (drawn["own"], drawn["few"]) == (words, "not judged")
+    assert f"final {words}." in spoken(apart[0], shown, "")
 
 
 def row(variant, way, outcome):

@@ -13,6 +13,7 @@ from statistics import fmean, median, stdev
 import pandas as pd
 import pytest
 from drawn_values import valid_panels
+from scipy import stats
 
 from analysis import glue_comparison, store_build
 from analysis.ablation.variants import quote
@@ -553,6 +554,24 @@ def test_the_colours_end_where_the_legend_says(world):
     cells = pd.concat([pd.DataFrame(rows) for rows in panel["datasets"].values()])
     assert ("grey: open" in key) == bool(cells.open.any()), "the signs are said once, above the cells"
     assert ("* different" in key) == bool(cells.text.str.contains("*", regex=False).any())
+    equal = cells.text.str.contains("=", regex=False).any()
+    told = "= equal: the 90 % interval lies within" in key.replace("\N{NO-BREAK SPACE}", " ")
+    assert told == bool(equal), "the interval printed is wider"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_ends_of_the_colours_are_the_strongest_on_either_ground(dark):
+    """The key calls them so: farther from the ground in lightness than any other colour of the scale."""
+    theme = drawing.Theme(dark=dark)
+    first, *rest, last = [abs(_lightness(colour) - _lightness(theme.ground)) for colour in theme.diverging]
+    assert max(rest) < min(first, last)
+    assert rest[len(rest) // 2] == min(rest)
+
+
+def _lightness(colour: str) -> float:
+    """The relative luminance of a colour by WCAG's weights, without their gamma."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_runs_can_be_ranked_where_the_headline_concludes_something(store):
@@ -564,6 +583,22 @@ def test_runs_can_be_ranked_where_the_headline_concludes_something(store):
         assert can == (not headline(found)[0].startswith("Inconclusive"))
         assert re.search(r"\d", sentence)
         assert can or headline(found)[0] in sentence
+
+
+def test_an_equality_is_one_of_the_interval_that_the_key_names(store):
+    """The committed data: a 90 % t interval within one point, by scipy, where the map prints the one of 95 %."""
+    for preset in ("surgery", "refitted"):
+        found, _ = study_and_table(GlueParameters(preset=preset, table=""))
+        assert found is not None
+        equal = found.contrasts[found.contrasts.verdict == "equivalent within 1"]
+        assert len(equal)
+        for row in equal.itertuples():
+            low, high = stats.t.interval(0.9, row.seeds - 1, row.difference, row.sd / row.seeds**0.5)
+            assert -1 < low < high < 1
+        assert len(set(headline(found))) == len(headline(found))
+        text = " ".join(headline(found))
+        for sentence in headline(found)[0].split(". ")[1:]:
+            assert text.count(sentence) == 1, "a verdict is told once"
 
 
 def test_a_changed_model_is_not_held_against_papers(store):

@@ -634,6 +634,52 @@ def test_final_losses_lie_on_the_band_that_the_board_counts_as_none(store):
     assert all(quote(title) in figure.caption for title in far)
 
 
+def test_every_seed_lies_on_the_axis_of_its_row_and_the_numbers_stand_above_it(store):
+    """The committed runs of every preset that has a baseline, against the stored losses."""
+    drawn_presets = []
+    for preset in sorted(set(index().preset)):
+        try:
+            figure = made("training_gap", preset=preset)
+        except NoResults:
+            continue
+        drawn_presets.append(preset)
+        runs = select(TrainingParameters.of({**links.VIEWS["training"].defaults(), "preset": preset})).runs
+        final = runs.set_index(["variant", "seed"]).final
+        expected = {
+            (title(name), seed): loss - final["bert_a", seed]
+            for (name, seed), loss in final.items()
+            if name != "bert_a" and ("bert_a", seed) in final
+        }
+        found: dict[tuple[str, int], float] = {}
+        for panel in drawing.panels(figure):
+            spec = panel.to_dict()
+            xs = [
+                layer["encoding"]["x"] for layer in spec["layer"] if "scale" in layer.get("encoding", {}).get("x", {})
+            ]
+            (domain,) = {tuple(x["scale"]["domain"]) for x in xs}
+            assert {x["axis"]["orient"] for x in xs} == {"top"}
+            seeds = {
+                (row["title"], row["seed"]): row["gap"]
+                for rows in spec["datasets"].values()
+                for row in rows
+                if "seed" in row
+            }
+            assert all(domain[0] <= gap <= domain[1] for gap in seeds.values()), preset
+            found |= seeds
+        assert found == pytest.approx(expected), preset
+    assert {"cpu2", "width64", "width128"} <= set(drawn_presets)
+
+
+def test_the_lowest_of_those_with_no_more_arithmetic_is_called_the_lowest_of_these(store):
+    """The committed runs: variants with more arithmetic end lower."""
+    figure = FIGURES["training_loss_and_cost"].make({"preset": "width128", "cost": "arithmetic"})
+    rows = figure.frame().query("outcome == 'lower'").sort_values("gap")
+    free = rows[rows.cost < 0.001]
+    assert rows.title.iloc[0] != free.title.iloc[0]
+    assert f"; of these, {quote(free.title.iloc[0])} ends lowest, by {-free.gap.iloc[0]:.2f} nats" in figure.finding
+    assert figure.finding.startswith(f"{len(free)} of ")
+
+
 def test_a_setting_at_which_nothing_is_learnt_is_named(three):
     """No position ends at 7.0, so that what ends above 6.9 has not left the plateau."""
     run("bert_a", 0, ADDED, 6.95, learning_rate=2e-3)
@@ -773,7 +819,7 @@ def judged(*, added, orderless, early=True):
 @pytest.mark.parametrize(
     ("added", "orderless", "word"),
     [
-        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "Trained long enough to compare"),
+        ((5.0, 5.1, 5.2), (6.2, 6.3, 6.2), "Positions are used"),
         ((6.1, 6.2, 6.3), (6.2, 6.3, 6.4), "Inconclusive: under-trained"),
         ((6.4, 6.4, 6.5), (6.2, 6.3, 6.2), "Inconclusive: under-trained"),
         ((5.0,), (6.2,), "Inconclusive: too few seeds"),
@@ -784,7 +830,7 @@ def test_the_recipe_is_judged_by_the_spread_over_seeds(data, added, orderless, w
     found = judged(added=added, orderless=orderless)
     assert found is not None
     assert found.word == word
-    assert found.holds == (word == "Trained long enough to compare")
+    assert found.holds == (word == "Positions are used")
 
 
 def test_a_contest_inside_the_transition_is_not_decided(data):

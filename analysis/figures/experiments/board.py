@@ -37,8 +37,11 @@ class BoardParameters(Parameters):
 
 
 def ordered(shown: ExperimentsBoard, order: str) -> list[VariantRow]:
-    """The rows in the order of a link."""
-    return list(shown.rows) if order == "way" else sorted(shown.rows, key=lambda row: row.place)
+    """The rows in the order of a link; by way, those of the question itself stand first."""
+    if order != "way":
+        return sorted(shown.rows, key=lambda row: row.place)
+    first = shown.of_the_question
+    return [*first, *(row for row in shown.rows if row not in first)]
 
 
 def axis_range(shown: ExperimentsBoard) -> tuple[float, float]:
@@ -117,7 +120,7 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
         f"With fewer than {shown.needed} seeds a row is not judged, and what of it lies beyond the axis is cut."
         if any(row.outcome == "few" for row in shown.rows)
         else "",
-        f"Printed: the difference and, in brackets, the places that it may have among {len(shown.judged) + 1}, where "
+        f"Printed: the difference and its rank, the places that it may have among {len(shown.judged) + 1}, where "
         f"every pair is compared by paired t tests in both directions, {shown.ranks.tests} in all, with Holm's "
         "correction (Mogstad et al. 2024), so that all hold together with a probability of 95 %."
         if shown.ranks

@@ -34,6 +34,8 @@ BASELINE = BASELINES[MASKED]
 WIDTHS = {64: "width64", 128: "width128", 256: "width256"}
 """Width of a model -> the preset with which it is trained; these presets differ in little else."""
 NAN = float("nan")
+_STANDS = {"same": "ends as adding does", "higher": "ends higher", "unresolved": "is open", "few": "has too few seeds"}
+"""Outcome of a row that does not end lower than adding -> its words after a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +174,40 @@ class ExperimentsBoard:
         """Rows with a verdict, the baseline left out."""
         return tuple(row for row in self.rows if row.outcome in ("lower", "higher", "same", "unresolved"))
 
+    @property
+    def concatenating(self) -> tuple[VariantRow, ...]:
+        """The judged rows that concatenate, the lowest loss first."""
+        return tuple(sorted((row for row in self.judged if row.way == "concatenated"), key=lambda row: row.place))
+
+    @property
+    def of_the_question(self) -> tuple[VariantRow, ...]:
+        """Adding, and of the rows that concatenate the lowest and the highest; empty where there is none of either."""
+        adding = tuple(row for row in self.rows if row.outcome == "baseline")
+        beside = self.concatenating
+        if self.imported or not adding or not beside:
+            return ()
+        return (*adding, beside[0], *beside[1:][-1:])
+
+    def concatenating_differs(self, other: "ExperimentsBoard") -> str:
+        """A sentence on what another recipe finds of concatenating; empty where in both some row beats adding, or none.
+
+        It names the rows that do, and how each stands in the recipe in which none does.
+        """
+        ours, theirs = ([row for row in board.concatenating if row.outcome == "lower"] for board in (self, other))
+        if not self.concatenating or not other.concatenating or bool(ours) == bool(theirs):
+            return ""
+        winners, where, without = (ours, "there", other) if ours else (theirs, "here", self)
+        outcomes = {row.variant: row.outcome for row in without.rows}
+        unlike = [
+            f"{named(row.variant)} {_STANDS[outcomes[row.variant]] if row.variant in outcomes else 'was not trained'} "
+            f"{where}"
+            for row in winners
+        ]
+        return (
+            f"In recipe {other.preset}, {len(theirs) or 'none'} of {len(other.concatenating)} variants that "
+            f"concatenate {'beat' if len(theirs) > 1 else 'beats'} adding; {join_names(unlike)}"
+        )
+
     def row(self, variant: str) -> VariantRow:
         """The row of a variant or an arm; of an empty name, the first. Raises AddendError where the board has none."""
         if not variant and self.rows:
@@ -294,12 +330,13 @@ def board(preset: str) -> ExperimentsBoard:
             cost_preset=preset, trainings=trainings,
         )  # fmt: skip
     cost_preset, costs = _costs(preset)
+    sizes = _trained_sizes(trainings) if trainings is not None and cost_preset == preset else {}
     widths = _widths()
     rows = [
         replace(
             row,
             widths={width: gaps[name] for width, gaps in widths.items() if name in gaps},
-            parameters=costs.get(name, {}).get("parameters"),
+            parameters=costs.get(name, {}).get("parameters", sizes.get(name)),
             time=costs.get(name, {}).get("time"),
             earlier=costs.get(name, {}).get("earlier"),
         )
@@ -456,6 +493,17 @@ def _costs(preset: str) -> tuple[str, dict[str, dict[str, float]]]:
         str(name): {str(measure): float(value) for measure, value in row.items() if value == value}
         for name, row in ratios.iterrows()
     }
+
+
+def _trained_sizes(trainings: Trained) -> dict[str, float]:
+    """Variant -> the parameters that its trainings counted, over the baseline's; empty where none of these did."""
+    rows = read.query(
+        "SELECT variant, max(CAST(config ->> 'parameters' AS DOUBLE)) AS parameters FROM pretrainings "
+        f"WHERE run_id IN ({read.placeholders(trainings.runs.run_id)}) GROUP BY variant",
+        list(trainings.runs.run_id),
+    )
+    counts = rows.dropna().set_index("variant").parameters
+    return (counts / counts[BASELINE]).to_dict() if BASELINE in counts.index else {}
 
 
 def _widths() -> dict[int, dict[str, Gap]]:

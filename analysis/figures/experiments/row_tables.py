@@ -80,7 +80,8 @@ def costs(row: VariantRow, board: ExperimentsBoard) -> RowTable:
     )
     wide = rows.pivot(index="measure", columns="variant", values="value")
     if row.variant not in wide or BASELINE not in wide:
-        return RowTable(f"The costs of {quote(row.title)} are not measured yet.", pd.DataFrame())
+        counted = f" It has {row.parameters:.2f} times adding's parameters." if row.parameters is not None else ""
+        return RowTable(f"The costs of {quote(row.title)} are not measured yet.{counted}", pd.DataFrame())
     records = []
     for measure, cost in COSTS.items():
         if measure in wide.index:

@@ -119,9 +119,12 @@ def _one_changed_model(kind: str, done: str) -> list[str]:
         f"One model, fine-tuned after each {done}: {len(decided)} of {len(statements)} statements about it "
         f"{'is' if len(decided) == 1 else 'are'} decided."
     )
+    if len(decided) == 1:  # One verdict is told in its own words; several are counted.
+        (one,) = decided
+        told = f"One model, fine-tuned after each {done}. {one.sentence}"
+        return [told, f"{one.id}, {one.verdict}: {one.statement}"]
     return [
-        # One verdict is told in its own words; several are counted.
-        f"One model, fine-tuned after each {done}. {decided[0].sentence}" if len(decided) == 1 else summary,
+        summary,
         *(
             f"{statement.id}, {statement.verdict}: {statement.statement} {statement.sentence}"
             for statement in (decided or statements)

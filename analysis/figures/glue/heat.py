@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.core.formatting import fixed, signed
+from analysis.core.formatting import fixed, percent, signed
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme, colour_scale, part_around_zero
@@ -19,6 +19,7 @@ from analysis.figures.glue.panels import (
 )
 from analysis.figures.glue.study_rows import PUBLISHED, correlations
 from analysis.glue_comparison import AVERAGE
+from analysis.glue_comparison.study import ALPHA
 from analysis.store.files import IMPORTED
 
 SIGNS = {"different": "*", "equivalent": "="}
@@ -121,7 +122,7 @@ def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
     """The signs in the cells in words; nothing where there are none. margin: within which scores are equal."""
     signs = {
         "*": "* different",
-        "=": f"= equal within {margin:g} point{'' if margin == 1 else 's'}",
+        "=": f"= equal: the {percent(1 - 2 * ALPHA)} interval lies within {margin:g} point{'' if margin == 1 else 's'}",
         "": "grey: open",
         CORRECTED: f"{CORRECTED} open only after correcting for the number of comparisons",
     }
@@ -155,7 +156,9 @@ def _beyond(differences: pd.Series, limit: float) -> list[str]:
     beyond = [side for side, found in sides.items() if found]
     if not beyond:
         return []
-    return [f"at the ends: {limit:g} or more" if len(beyond) > 1 else f"darkest: {limit:g} or more {beyond[0]}"]
+    return [
+        f"at the ends: {limit:g} or more" if len(beyond) > 1 else f"strongest colour: {limit:g} or more {beyond[0]}"
+    ]
 
 
 def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme) -> list[Chart]:

@@ -232,10 +232,12 @@ def _finding(means: pd.DataFrame) -> str:
     concatenated, untied = equal[equal.panel == CONCATENATED], equal[equal.panel == UNTIED]
     gains = untied.gain_without_cola
     alone = [int(rows.comparison.isin(_alone()).sum()) for rows in (concatenated, untied)]
+    count = "one" if alone[0] == 1 else alone[0] or "none"
     return (
         f"Trained equally long, concatenating beats adding in {int((concatenated.gain > 0).sum())} of "
-        f"{len(concatenated)} comparisons, and dropping cross terms in {int((gains > 0).sum())} of {len(gains)}; "
-        + (f"{alone[0]} of each" if alone[0] == alone[1] else f"{alone[0]} and {alone[1]}")
+        f"{len(concatenated)} comparisons, and dropping the cross terms beats keeping them in "
+        f"{int((gains > 0).sum())} of {len(gains)}; "
+        + (f"only {count} of each" if alone[0] == alone[1] else f"only {count} and {alone[1] or 'none'}")
         + f" change{'s' if alone == [1, 1] else ''} nothing else"
     )
 

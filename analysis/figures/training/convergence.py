@@ -227,7 +227,7 @@ def _draw(
             title=lambda result: result.variant.map(titles), ratio=lambda result: result.ratio.clip(upper=end)
         )
         title = f"{unit}, as a share of {baseline}'s"
-        x = marks.number(alt.X, "ratio", title, domain=(0, end), ticks=5)
+        x = marks.number(alt.X, "ratio", title, domain=(0, end), ticks=5, place="top")
         tooltip = (VARIANT, ("written", "ratio"), *marks.interval_tips(".2f"), ("took", unit), "n")
         layers: list[Chart] = [marks.rule(theme, x=1)]
         if claim:

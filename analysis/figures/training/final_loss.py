@@ -3,7 +3,6 @@
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import named, quote
@@ -56,17 +55,32 @@ FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
 
 
-def _axis_range(table: pd.DataFrame) -> tuple[float, float]:
-    """The range of the axis, set by the differences: an interval of two seeds may be ten times as wide.
+def _far(table: pd.DataFrame) -> "pd.Series[bool]":
+    """True for each row that lies so far above the others that it stands on an axis of its own.
 
     A difference whose interval is so wide that it says nothing does not set the end at which losses are higher.
     """
+    near = table[~(table.gap > largest_near(table.gap))]
+    widths = near.high - near.low
+    known = near[~(widths > FAR * widths.median())]
+    return table.gap > max(0.0, known[["gap", "high"]].max().max())
+
+
+def _axis_range(table: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
+    """The range of the axis, which holds every seed of the rows, and the intervals that are not far wider than others.
+
+    An interval of two seeds may be ten times as wide as all differences.
+    """
     limit = 1.6 * float(table.gap.abs().max()) or 1.0
     widths = table.high - table.low
-    several, known = table[widths <= FAR * widths.median()], table[~(widths > FAR * widths.median())]
-    bounds = (several.low.min(), table.gap.min() * 1.1), (several.high.max(), known.gap.max() * 1.1)
-    low, high = (np.nan_to_num(np.clip(bound, -limit, limit)) for bound in bounds)
-    return float(min(0, *low)), float(max(0, *high))
+    several = table[widths <= FAR * widths.median()]
+    ends = [
+        0.0,
+        *seeds.gap[seeds.variant.isin(table.variant)],
+        *several.low.clip(-limit),
+        *several.high.clip(None, limit),
+    ]
+    return min(ends), max(ends)
 
 
 def is_imported(preset: str) -> bool:
@@ -166,15 +180,15 @@ def gap(params: ComparedParameters) -> Figure:
     table, tests = compared_losses(trainings)
     base = trainings.baseline
     needed, margin = seeds_needed(trainings.preset), margin_of(trainings.preset)
-    domain = _axis_range(table[~(table.gap > largest_near(table.gap))])
-    far = table[table.gap > domain[1]]
-    within = table[~(table.gap > domain[1])]
+    table["far"] = _far(table)
+    seeds = _seed_differences(trainings)
+    far, within = table[table.far], table[~table.far]
+    domain = _axis_range(within, seeds)
     clipped = bool((within.low < domain[0]).any() or (within.high > domain[1]).any())
-    runs = trainings.runs[["variant", "seed", "final", "run_id", "rate"]].rename(columns={"final": "value"})
     return Figure(
         title=f"Final loss, and its difference from {named(base)}",
         finding=count_outcomes(table, base),
-        frame=lambda: table.drop(columns="on_plateau"),
+        frame=lambda: table.drop(columns=["on_plateau", "far"]),
         caption=sentences(
             f"Final validation loss minus that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
@@ -186,7 +200,7 @@ def gap(params: ComparedParameters) -> Figure:
             "same; hollow: not decided, for the reason beside the row."
             if margin
             else "",
-            f"Below, on a wider scale: {join_names(_far(far, margin))}." if len(far) else "",
+            f"Below, on a wider scale: {join_names(_name_far(far, margin))}." if len(far) else "",
             _counts_of_the_rest(table),
             _too_few(table, needed),
             "Intervals far wider than all differences are cut at the edge." if clipped else "",
@@ -197,11 +211,20 @@ def gap(params: ComparedParameters) -> Figure:
         alt=f"Dots, one row per variant. {_summary(table, base)}",
         command=command("training_gap", params, trainings, trainings.variants, "baseline"),
         provenance=trainings.provenance(),
-        draw=lambda theme: _draw(table, runs, title(base), domain, needed, margin, theme),
+        draw=lambda theme: _draw(table, seeds, title(base), domain, needed, margin, theme),
     )
 
 
-def _far(far: pd.DataFrame, margin: float) -> list[str]:
+def _seed_differences(trainings: Trained) -> pd.DataFrame:
+    """A row per run of a seed that the baseline has, too: its loss `value`, and `gap`, that minus the baseline's."""
+    runs = trainings.runs[["variant", "seed", "final", "rate"]].rename(columns={"final": "value"})
+    runs = runs.assign(
+        title=runs.variant.map(title), gap=runs.value - runs.seed.map(trainings.finals(trainings.baseline))
+    )
+    return runs[runs.gap.notna() & (runs.variant != trainings.baseline)]
+
+
+def _name_far(far: pd.DataFrame, margin: float) -> list[str]:
     """Each variant beyond the axis with its difference and its verdict."""
     return [f"{quote(str(row.title))} {signed_or_zero(row.gap)} ({_verdict(row, margin)})" for row in frames.rows(far)]
 
@@ -295,7 +318,7 @@ def _counts_of_the_rest(table: pd.DataFrame) -> str:
 
 def _draw(
     table: pd.DataFrame,
-    runs: pd.DataFrame,
+    seeds: pd.DataFrame,
     baseline: str,
     domain: tuple[float, float],
     needed: int,
@@ -306,27 +329,20 @@ def _draw(
 
     Differences beyond the axis stand below it, on one of their own.
     """
-    base = table.variant[table.title == baseline]
-    by_seed = runs[runs.variant.isin(base)].set_index("seed").value
-    seeds = runs.assign(
-        title=runs.variant.map(dict(zip(table.variant, table.title, strict=True))),
-        gap=runs.value - runs.seed.map(by_seed.to_dict()),
-    )
-    seeds = seeds[seeds.title.notna() & seeds.gap.notna() & ~seeds.variant.isin(base)]
     shown = table.assign(
         written=[_difference(row, needed, margin) for row in frames.rows(table)],
         told_apart=table.outcome.isin((LOWER, HIGHER, SAME)),
         way=ways(table.variant),
     )
-    far = table.gap > domain[1]
     read = [
         f"lines: 95 % intervals; grey: ±{margin:g} nats; hollow: not decided"
         if margin
         else "lines: 95 % intervals; hollow: not decided"
     ]
-    parts = [(shown[~far], domain, f"Difference from {baseline}", read)]
-    if far.any():
-        parts.append((shown[far], _axis_range(table[far]), "Differences beyond that axis, on a wider scale", []))
+    parts = [(shown[~shown.far], domain, f"Difference from {baseline}", read)]
+    if shown.far.any():
+        far = shown[shown.far]
+        parts.append((far, _axis_range(far, seeds), "Differences beyond that axis, on a wider scale", []))
     x_title = f"nats, variant minus {baseline}; left is a lower loss"
     # So that the axes of both begin and end at one place.
     room = (
@@ -360,8 +376,8 @@ def _panel(
     labels = marks.wrapped_labels(order, LETTERS)
     shown = shown.assign(label=shown.title.map(labels))
     seeds = seeds.assign(label=seeds.title.map(labels))
-    seeds = seeds[seeds.label.notna() & seeds.gap.between(*domain)]
-    x = marks.number(alt.X, "gap", axis, domain=domain, nice=False, padding=8, ticks=5)
+    seeds = seeds[seeds.label.notna()]
+    x = marks.number(alt.X, "gap", axis, domain=domain, nice=False, padding=8, ticks=5, place="top")
     y = marks.labelled_rows([labels[name] for name in order], grid=True)
     tooltip: tuple[marks.Tip, ...] = (
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),

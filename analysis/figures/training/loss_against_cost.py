@@ -189,7 +189,8 @@ def _finding(drawn: pd.DataFrame, axis: Axis) -> str:
     best = free.iloc[0]
     return (
         f"{len(free)} of {count} {'ends' if len(free) == 1 else 'end'} lower than adding with no more {axis.noun}; "
-        f"{named(best.variant)} ends lowest, by {fixed(-best.gap)} nats"
+        f"{f'of these, {named(best.variant)} ends lowest, by' if len(free) > 1 else 'it does so by'} "
+        f"{fixed(-best.gap)} nats"
     )
 
 

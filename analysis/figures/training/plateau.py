@@ -213,6 +213,7 @@ def _draw(exits: PlateauExits, orderless: str, baseline: str, theme: Theme) -> l
         log=10,
         values=[step for step in STEPS if start <= step <= end],
         form=",d",
+        place="top",
     )
     layers += seeds_and_means(
         seeds[["title", "seed", "step", "censored"]].assign(label=seeds.title.map(labels)),

@@ -1,4 +1,4 @@
-"""A test that a recipe trains long enough for position to matter, computed before its runs are interpreted."""
+"""A test that the models of a recipe use positions, computed before its runs are interpreted."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from analysis.statistics import difference
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a recipe: it trains long enough for a variant's position to matter, or that is not shown."""
+    """The verdict on a recipe: its models use positions, so that ways of telling them differ, or that is not shown."""
 
     why_not: str
     """The reason why it is not shown, in a few words; empty if it is."""
@@ -21,13 +21,13 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """The recipe is shown to train long enough."""
+        """The models of the recipe are shown to use positions."""
         return not self.why_not
 
     @property
     def word(self) -> str:
         """The verdict in a few words."""
-        return "Trained long enough to compare" if self.holds else f"Inconclusive: {self.why_not}"
+        return "Positions are used" if self.holds else f"Inconclusive: {self.why_not}"
 
 
 def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]:
@@ -39,7 +39,7 @@ def _steps_leaving_plateau(trainings: Trained, variant: str) -> list[int | None]
 
 
 def verdict_of(values: Values) -> Verdict | None:
-    """The verdict on the recipe of a link's values: trained long enough or not. None for one that is not judged."""
+    """The verdict on the recipe of a link's values: positions are used or not. None for one that is not judged."""
     return verdict(select_trainings(TrainingParameters.of(values)))
 
 
@@ -83,8 +83,9 @@ def verdict(trainings: Trained) -> Verdict | None:
             )
         return Verdict(
             "",
-            f"{ends} {adding} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: position "
-            "is used, and ways of encoding it can be compared.",
+            f"{ends} {adding} ends {-gap:.2f} nats lower{interval}, more than the spread over seeds: positions "
+            "are used, so that ways of telling them can be compared. It does not follow that longer training would "
+            "leave their differences as they are.",
         )
     return Verdict(
         "under-trained",

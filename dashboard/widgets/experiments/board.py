@@ -16,6 +16,7 @@ from analysis.figures.experiments.board_rows import (
     ExperimentsBoard,
     VariantRow,
     board as experiments_board,
+    default_preset,
     judged_presets,
 )
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
@@ -25,7 +26,7 @@ from analysis.figures.training.trainings import stored_presets
 from analysis.links import Value
 from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored_answer import answer
-from analysis.rules import encoder_rules
+from analysis.rules import encoder_rules, training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark, query_parameters
 from dashboard.widgets import show
@@ -103,7 +104,11 @@ def draw(pickers: Pickers) -> None:
         with st.expander("What the columns show", key=f"{PAGE}.columns"):
             st.markdown(escape_markdown(columns_note(board)))
 
-    show.show(figure, PAGE, values, board=draw_rows, under_heading=lambda: _link_to_quoted_row(values))
+    def draw_links() -> None:
+        _link_to_quoted_row(values)
+        _link_to_other_recipe(board, values)
+
+    show.show(figure, PAGE, values, board=draw_rows, under_heading=draw_links)
     _draw_others(board)
 
 
@@ -156,6 +161,17 @@ def _link_to_quoted_row(values: Mapping[str, Value]) -> None:
         icon=":material/arrow_forward:",
         query_params=query_parameters(PAGE, quoted),
     )
+
+
+def _link_to_other_recipe(board: ExperimentsBoard, values: Mapping[str, Value]) -> None:
+    """A link to the other board that readers arrive at, where its recipe finds something else of concatenating."""
+    opened, linked = default_preset(), training_rules().preset
+    try:
+        other = experiments_board(linked if board.preset == opened else opened)
+    except AddendError:
+        return
+    if sentence := board.concatenating_differs(other):
+        link(sentence, "arrow_forward", {**values, "preset": other.preset})
 
 
 def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Value]) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, named
 from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
@@ -191,6 +192,8 @@ def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
     offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]
     first = (EXPLORATORY,) if part == "parts" else judged_presets()
     offered.sort(key=lambda preset: preset not in first)
+    if chosen not in {*PRESETS, *trainings.preset}:
+        chosen = str(pickers.fixed("preset", offered))
     shown = chosen if chosen in offered or not offered else offered[0]
     if len(offered) > 1:
         key = f"{PAGE}.preset_of_{part}"

@@ -1,7 +1,7 @@
 """The board of experiments as a component: its numbers as JSON, the words that are read aloud, and the pressed row."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -26,6 +26,8 @@ LADDERS = 8
 """Rows that must be judged at several widths before the column of widths is drawn."""
 SPOKEN = 3
 """Decimals of differences that are read aloud: with two, an end of an interval would lose its sign."""
+QUESTION = "Add or concatenate"
+"""The heading of the first rows, which is no way of telling positions."""
 CLOSE = "close"
 """The name that a press on the opened row reports."""
 
@@ -46,6 +48,7 @@ def show_board(
     on_press: called with the row to open, or with an empty name to close the open one. grouped: whether headings say
     how positions are told.
     """
+    heads = {row.variant: QUESTION if row in board.of_the_question else row.way for row in rows} if grouped else {}
     names = [row.variant for row in rows]
     cut = names.index(opened) + 1 if opened in names else len(rows)
     parts = (rows[:cut], rows[cut:])
@@ -55,7 +58,8 @@ def show_board(
         if number == 1:
             with st.container(key=f"{key}.panel"):
                 panel(rows[cut - 1])
-        _draw(board, part, rows[cut - 1].way if number else "", f"{key}.{number}", opened, on_press, dark, grouped)
+        before = heads.get(names[cut - 1], "") if number else ""
+        _draw(board, part, heads, before, f"{key}.{number}", opened, on_press, dark)
     if opened in names and cut == len(rows):
         with st.container(key=f"{key}.panel"):
             panel(rows[-1])
@@ -64,24 +68,27 @@ def show_board(
 def _draw(
     board: ExperimentsBoard,
     rows: Sequence[VariantRow],
-    way_before: str,
+    heads: Mapping[str, str],
+    head_before: str,
     key: str,
     opened: str,
     on_press: Callable[[str], None],
     dark: bool,
-    grouped: bool,
 ) -> None:
+    """Draws some rows under their headings. heads: variant -> the key of its heading; head_before: of the row above."""
+
     def report() -> None:
         if name := st.session_state[key]["row"]:
             on_press("" if name == CLOSE else str(name))
 
     groups: list[dict[str, Any]] = []
-    for way, members in groupby(rows, key=lambda row: row.way if grouped else ""):
-        headed = grouped and not (not groups and way == way_before)
+    for head, members in groupby(rows, key=lambda row: heads.get(row.variant, "")):
+        headed = head and (groups or head != head_before)
+        title, summary = _heading(head, board) if headed else ("", "")
         groups.append(
             {
-                "title": WAYS[way].title if headed else "",
-                "summary": WAYS[way].summary if headed else "",
+                "title": title,
+                "summary": summary,
                 "rows": [{**row_data(row, board, opened), "colour": of_way(row.way).on(dark=dark)} for row in members],
             }
         )
@@ -90,6 +97,15 @@ def _draw(
     show_component(
         "experiments_board", key, data, dark=dark, package="dashboard.widgets", on_row_change=report
     )  # fmt: skip
+
+
+def _heading(head: str, board: ExperimentsBoard) -> tuple[str, str]:
+    """The title of a group of rows, and what they have in common."""
+    if head != QUESTION:
+        return WAYS[head].title, WAYS[head].summary
+    count = len(board.concatenating)
+    beside = f"the lowest and the highest of {count} variants that concatenate" if count > 2 else "what concatenates"
+    return QUESTION, f"adding, and {beside}"
 
 
 def whose() -> str:
@@ -146,8 +162,7 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
 
 def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict[str, Any]:
     """The numbers and words of one row; a number that is not stored is None, and is said to be missing."""
-    few = f"{row.gap.seeds} of {plural(board.needed, 'seed')}" if row.gap else "no pair"
-    own = f"loss {row.loss:.2f}" if row.loss is not None and not row.gap else ""
+    few = f"{row.gap.seeds} of {plural(board.needed, 'seed')}" if row.gap else "not judged"
     return {
         "variant": row.variant,
         "title": row.title,
@@ -165,7 +180,7 @@ def row_data(row: VariantRow, board: ExperimentsBoard, opened: str = "") -> dict
         "gap": _gap_data(row.gap),
         "value": "0" if row.outcome == "baseline" else _signed(row.gap),
         # A loss is no difference: it stands in the strip, in words.
-        "own": own if row.outcome == "baseline" or not own else f"{own}; no seed in common with adding",
+        "own": "" if row.gap else _own_loss(row, board),
         "seeds": list(row.differences.values()),
         "rank": row.rank,
         "places": places(row),
@@ -204,6 +219,17 @@ def told(row: VariantRow, board: ExperimentsBoard) -> dict[str, Any] | None:
     }
 
 
+def _own_loss(row: VariantRow, board: ExperimentsBoard) -> str:
+    """The loss of a row without a pair of seeds, with its distance from adding's mean, which no rule judges."""
+    if row.loss is None:
+        return ""
+    if row.outcome == "baseline":
+        return f"loss {row.loss:.2f}"
+    adding = next((one.loss for one in board.rows if one.outcome == "baseline"), None)
+    apart = f" ({signed_or_zero(row.loss - adding)})" if adding is not None else ""
+    return f"loss {row.loss:.2f}{apart}, by other seeds than adding"
+
+
 def _told_in_words(row: VariantRow) -> str:
     """The places at which positions enter, in words; empty for a variant that is not known."""
     if row.variant not in VARIANTS:
@@ -235,7 +261,7 @@ def spoken(row: VariantRow, board: ExperimentsBoard, few: str) -> str:
             f"{plural(row.gap.seeds, 'seed')}"
         )
     elif row.loss is not None:
-        parts.append(f"final loss {row.loss:.2f} nats; no seed in common with adding")
+        parts.append(f"final {_own_loss(row, board)}")
     if row.outcome == "few":
         parts.append(f"too few seeds to judge: {few}")
     if row.rank:

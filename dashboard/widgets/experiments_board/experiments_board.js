@@ -52,8 +52,10 @@ function drawLoss(svg, width, row, board) {
     bar(svg, x(ends[0]), y, x(ends[1]), y, colour, 0.45);
     if (ends[0] > row.gap.low) strokes(svg, x(ends[0]) + 4, y);
     if (ends[1] < row.gap.high) strokes(svg, x(ends[1]) + (board.loss.outliers ? 1 : -14), y);
+    // Higher than the dot, which may hide the rest of a short interval.
+    for (const end of [row.gap.low, row.gap.high]) if (ends.includes(end)) line(svg, x(end), y - 7, x(end), y + 7, colour, { "stroke-width": 1.5 });
   }
-  dot(svg, x(row.gap.value), y, 5.5, colour, !row.undecided);
+  dot(svg, x(row.gap.value), y, 4.5, colour, !row.undecided);
 }
 
 function stepScale(board, width) {
