@@ -12,16 +12,20 @@ import pandas as pd
 from analysis.claims.statements import stored
 from analysis.claims.statements.judgement import CONTRADICTED, Judgement
 from analysis.core.errors import NoResults
-from analysis.core.formatting import capitalised, percent, plural, ranges, signed
+from analysis.core.formatting import capitalised, percent, plural, ranges, sentences, signed
 from analysis.figures.geometry import states
-from analysis.figures.geometry.cosines import SERIES, axis_limit, mean_cosines, tilt
-from analysis.figures.geometry.directions import cut_apart, held
+from analysis.figures.geometry.cosines import NEAR, SERIES, axis_limit, beside_chance, mean_cosines, tilt
+from analysis.figures.geometry.directions import WORTH, cut_apart, held
 from analysis.figures.geometry.estimates import find_estimate, run_settings, stored_cases, stored_rows
+from analysis.figures.geometry.margins import in_words
 from analysis.measurements.geometry.random import cosine_shares, expected_abs_cosine
 from analysis.measurements.surgery.arms import RANK
 
 NAMED = 3
 """Models of one standing, at most, that are named."""
+WITHOUT_MEANS = {-1: "Only without their means", 0: "As chance without their means", 1: "No nearer than chance"}
+"""The answers where words and positions stand farther from right angles than random vectors, by the standing of both
+with their means subtracted: `beside_chance`."""
 COMMON = 0.05
 """The share of lost words from which words are said to collide."""
 
@@ -161,12 +165,8 @@ def right_angles(model: str) -> CardAnswer:
     width = rows.along.max()
     own, centred = (means[subject] for subject in SERIES)
     random = expected_abs_cosine(int(width))
-    if own < random:
-        answer = "Yes, nearer than chance"
-    elif centred < random:
-        answer = "Only without their means"
-    else:
-        answer = "No nearer than chance"
+    standing, without = beside_chance(own, random), beside_chance(centred, random)
+    answer = {-1: "Yes, nearer than chance", 0: "As near as chance"}.get(standing) or WITHOUT_MEANS[without]
     histogram = stored_rows(model, "cosine_histogram")
     shares = {subject: histogram[histogram.subject == subject].sort_values("along") for subject in SERIES}
     count = histogram.along.nunique()
@@ -178,8 +178,8 @@ def right_angles(model: str) -> CardAnswer:
     numbers = f"mean absolute cosine {own:.3f}; random {random:.3f}"
     return CardAnswer(
         answer=answer,
-        numbers=numbers if own < random else f"{numbers}; means subtracted {centred:.3f}",
-        note=tilt(histogram),
+        numbers=numbers if standing < 0 else f"{numbers}; means subtracted {centred:.3f}",
+        note=sentences(tilt(histogram), f"A value within {percent(NEAR)} of the random one counts as chance."),
         curves=(
             CardCurve("random", _scaled(_pairs(chance), (-limit, limit), top), filled=True),
             CardCurve("dashed", _scaled(_pairs(shares["word_position_centred"]), (-limit, limit), top)),
@@ -194,12 +194,13 @@ def own_directions(model: str) -> CardAnswer:
     words = found.words
     few = f"{found.rank} of {found.width}"
     # Told of the rank at which words were measured; the shown one is another only where it says the same.
-    if words.value < words.baseline_low:
+    standing = beside_chance(words.value, words.baseline)
+    if standing < 0 and words.value < words.baseline_low:
         answer = f"Yes: {few}"
-    elif words.value <= words.baseline_high:
-        answer = f"{few}, shared as by chance"
-    else:
+    elif standing > 0 and words.value > words.baseline_high:
         answer = f"No: {few}, and shared"
+    else:
+        answer = f"{few}, shared as by chance"
     counted = (
         "the effective rank of the position table, which counts weak directions less"
         if found.rank == found.effective
@@ -220,7 +221,8 @@ def own_directions(model: str) -> CardAnswer:
         answer=answer,
         numbers=f"hold {percent(found.positions)} of what varies in positions"
         + (f"; with words kept out of them {percent(left)} of what positions give is left" if left else shared),
-        note=f"All of this is counted in tables whose means are subtracted. {found.rank} is {counted}.",
+        note=f"All of this is counted in tables whose means are subtracted. {found.rank} is {counted}. Words "
+        f"within the range of random directions, or within {percent(NEAR)} of their mean, share them as by chance.",
         curves=(
             CardCurve("random", [(log(k) / top, k / found.width) for k in steps]),
             CardCurve("word", curves["words"]),
@@ -280,7 +282,7 @@ def collisions(model: str) -> CardAnswer:
         numbers = f"{total - count} stay nearest to themselves everywhere; {count}{single} {are} lost, at {at} {places}"
     else:
         weakest = cases.iloc[0]
-        numbers = f"the nearest to it, “{weakest.word}”, keeps {signed(float(weakest.margin))}"
+        numbers = f"the nearest to it, {in_words(str(weakest.word))}, keeps {signed(float(weakest.margin))}"
     rows = stored_rows(model, "collision_ratio")
     ratio = find_estimate(rows, "collision_ratio", "nearest")
     note = f"All {end - first} positions that a word can hold were tried with each of {plural(total, 'word')}."
@@ -314,9 +316,11 @@ def _directions_mean(model: str) -> str:
     cut = cut_apart(model)
     if cut is None or (apart := cut.rows.correlation[cut.rows.along == RANK]).empty:
         return text
+    little = " Positions give it too little for that to show what the cut costs." if cut.worth < WORTH else ""
     return (
         f"{text} With the two cut apart, {RANK} directions for positions, this model's sentence similarity is "
         f"{apart.iloc[0]:.3f}; as trained it is {cut.intact:.3f}, with the mean position everywhere {cut.without:.3f}."
+        f"{little}"
     )
 
 

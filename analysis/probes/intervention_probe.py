@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from analysis.links import Values
 from analysis.measurements.interventions.kinds import INTERVENTIONS
+from analysis.measurements.interventions.kinds.intervention import SEGMENTS
 from analysis.measurements.interventions.result import ImageInterventionResult, InterventionResult, PermutationTest
 from analysis.probes.image_probe import PictureRequest, image_command
 from analysis.probes.text_probe import TextRequest, text_command
@@ -32,6 +33,11 @@ ORDER = (
     "drop_terms",
 )
 """The order in which the interventions of a link apply."""
+ZERO = "zero_positions"
+MOVERS = tuple(
+    name for name in ORDER if name != ZERO and (places := INTERVENTIONS[name].places) and SEGMENTS not in places
+)
+"""The changes of positions, which have no effect where positions are zero."""
 STRENGTHS = {
     "one_position": "position",
     "shuffle_positions": "seed",

@@ -1,7 +1,7 @@
 """The form of the interventions page: model and text; what is done to the model, and how strongly."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import combinations
 
 import streamlit as st
@@ -12,7 +12,7 @@ from analysis.core.wavelengths import BANDS
 from analysis.figures.terms.measures import ORDER as TERMS, term_label
 from analysis.measurements.interventions import INTERVENTIONS
 from analysis.measurements.interventions.kinds.swap_positions import ENCODINGS
-from analysis.probes.intervention_probe import ORDER
+from analysis.probes.intervention_probe import MOVERS, ORDER, ZERO
 from dashboard.widgets.pickers import Pickers
 
 ANGLES, BASES = ("0.5", "1", "2", "3"), ("0.1", "0.25", "1", "4", "10", "100")
@@ -34,8 +34,17 @@ GROUPS = {
 """The interventions: those that most readers want, and the others by what they do."""
 
 
+def _replaced(chosen: Collection[str], pressed: Collection[str]) -> set[str]:
+    """Those of the chosen changes that the ones just pressed replace: beside zero positions no other change acts."""
+    if ZERO in pressed:
+        return set(MOVERS)
+    return {ZERO} if ZERO in chosen and set(MOVERS) & set(pressed) else set()
+
+
 def _groups(pickers: Pickers, titles: Mapping[str, str], row: DeltaGenerator) -> tuple[str, ...]:
     """Buttons of interventions, of which several may be pressed: they apply together; the less used ones are folded.
+
+    One that could not act beside another takes its place.
 
     row: where they stand. Returns the pressed ones in their order.
     """
@@ -47,8 +56,9 @@ def _groups(pickers: Pickers, titles: Mapping[str, str], row: DeltaGenerator) ->
         st.session_state[key] = [name for name in names if name in chosen]
 
         def update(key: str = key, names: tuple[str, ...] = names) -> None:
-            kept = {*st.session_state[key], *(name for name in pickers.get("do") if name not in names)}
-            pickers.set("do", tuple(name for name in ORDER if name in kept))
+            before = set(pickers.get("do"))
+            kept = {*st.session_state[key], *(name for name in before if name not in names)}
+            pickers.set("do", tuple(name for name in ORDER if name in kept - _replaced(kept, kept - before)))
 
         with place:
             st.pills(
@@ -73,8 +83,10 @@ def intervention_pickers(pickers: Pickers, row: DeltaGenerator) -> None:
     """The interventions chosen, in a row of buttons, and below it the strength of each that has one."""
     titles = {name: INTERVENTIONS[name].title for name in ORDER}
     chosen = _groups(pickers, titles, row)
+    idle = MOVERS if ZERO in chosen else ()
     for name in chosen:
-        st.caption(f"**{titles[name]}.** {INTERVENTIONS[name].summary}")
+        no_effect = f"It has no effect beside “{titles[ZERO]}”; take that away to see what it does."
+        st.caption(f"**{titles[name]}.** {no_effect if name in idle else INTERVENTIONS[name].summary}")
     strengths: dict[str, Callable[[], object]] = {
         "one_position": lambda: pickers.slider("position", "Position of every token", list(range(32))),
         "shuffle_positions": lambda: pickers.slider("seed", "Seed of the shuffle", list(range(SEEDS))),
@@ -89,7 +101,7 @@ def intervention_pickers(pickers: Pickers, row: DeltaGenerator) -> None:
             "apart", "Distance of every earlier key (tokens)", list(range(MAX_DISTANCE + 1))
         ),
     }
-    strength_pickers = [strengths[name] for name in chosen if name in strengths]
+    strength_pickers = [strengths[name] for name in chosen if name in strengths and name not in idle]
     for column, draw_picker in zip(
         st.columns(len(strength_pickers)) if strength_pickers else (), strength_pickers, strict=True
     ):

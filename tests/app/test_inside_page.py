@@ -321,6 +321,26 @@ def test_a_value_that_no_tab_knows_is_told_whatever_tab_is_shown(name: str, valu
         assert f"asks for {name} {value!r}, which is not offered here" in said[0]
 
 
+def test_a_change_of_positions_takes_the_place_of_zero_positions() -> None:
+    """Beside zeroed positions no other change of them acts; one of terms or segments does, and stays."""
+    app = opened("inside", tab="change", do=["zero_positions", "drop_terms"], terms="word_to_word")
+    most_used = "inside.do.Most used"
+    app.pills(key=most_used).set_value(["zero_positions", "drop_terms", "shift_positions"]).run()
+    assert app.session_state["inside.do"] == ("shift_positions", "drop_terms")
+    assert [slider.label for slider in app.select_slider] == ["Shift by"]
+    app.pills(key=most_used).set_value(["shift_positions", "drop_terms", "zero_positions"]).run()
+    assert app.session_state["inside.do"] == ("zero_positions", "drop_terms")
+    app.pills(key=most_used).set_value([]).run()
+    assert shown(app.header[0].value) == "Nothing is changed: no intervention is chosen"
+
+
+def test_a_link_with_a_change_that_cannot_act_opens_as_it_is_and_says_so() -> None:
+    app = opened("inside", tab="change", do=["zero_positions", "shift_positions"], by="5")
+    assert app.session_state["inside.do"] == ("zero_positions", "shift_positions")
+    assert "Shift positions.** It has no effect beside “Zero positions”" in captions(app)
+    assert not app.select_slider, "no slider moves what cannot act"
+
+
 def test_interventions_are_grouped_and_several_apply_together() -> None:
     app = opened("inside", tab="change", do=["shift_positions", "drop_terms"], by="5", terms="word_to_word", layers="3")
     assert complaints(app) == []

@@ -4,6 +4,7 @@ The references are transformers' own: a copy of the model whose tables are chang
 eager pass, its logits. None of them goes through our hooks or our attention.
 """
 
+import contextlib
 import copy
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,7 @@ from analysis.measurements.terms import decompose
 from analysis.models.families import FAMILIES
 from analysis.models.load import Loaded, load
 from analysis.models.source import Source, resolve
+from analysis.probes.intervention_probe import MOVERS
 
 TOKENIZER = tiny_tokenizer()
 
@@ -266,6 +268,20 @@ def at_positions(model: Any, inputs: dict[str, torch.Tensor], places: Any) -> to
     model.set_attn_implementation("eager")
     with torch.no_grad():
         return model(**inputs, position_ids=torch.as_tensor(places)[None]).last_hidden_state
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "addend alibi", "addend tupe_a", "mpnet"])
+def test_no_change_of_positions_acts_where_they_are_zero(name: str) -> None:
+    """As the form says of each of them."""
+    model, inputs = decoder(name)
+    zero = output(model, ("zero_positions",), inputs)
+    tried = 0
+    for mover in MOVERS:
+        with contextlib.suppress(KeyError):  # A model that is told its rotation in one place has no others.
+            both = output(model, ("zero_positions", mover), inputs)
+            torch.testing.assert_close(both, zero, rtol=0, atol=1e-6, msg=mover)
+            tried += 1
+    assert tried >= 5
 
 
 @pytest.mark.parametrize("name", DECODERS)

@@ -106,9 +106,15 @@ def test_the_title_over_depth_is_true_of_any_values(measure: str) -> None:
         assert leads.count(re.search(r"(\w+ → \w+) ", figure.finding)[1]) == most
         for said_of, layers in (("above", above), ("beside", level)):
             named = re.search(
-                rf"grey line, .*?{said_of} (?:it|the largest) at (layers? \d+(?:(?:, | and | to )\d+)*)", sizes
+                rf"grey line, .*?{said_of} (?:it|the largest) at (layers? \d+(?:(?:, | and | to )\d+)*) "
+                r"\((?:up to )?(\d+) %\)",
+                sizes,
             )
             assert (_layers(named[1], len(leads)) if named else set()) == (layers if measure == "share" else set())
+            if named:
+                assert named[2] == f"{100 * max(others[layer] for layer in layers):.0f}"
+                first = sizes.partition(". ")[0]
+                assert named[0] in first, "the sentence that says which term is largest says what is larger still"
 
 
 @pytest.mark.parametrize("measure", ["share", "effect"])

@@ -154,7 +154,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     places = set(named.position)
     named = named.assign(
         label=[
-            f"{in_words(word)}{'' if len(places) == 1 else f' at {position}'} → {in_words(other)}"
+            f"{_short(word)}{'' if len(places) == 1 else f' at {position}'} → {_short(other)}"
             for word, position, other in zip(named.word, named.position, named.other_word, strict=True)
         ],
         hue=_hues(named, theme),
@@ -162,7 +162,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     )
     low, high = min(0.0, float(named.margin.min())), max(0.0, float(named.margin.max()))
     x = marks.number(alt.X, "margin", "margin", domain=(low - 0.1 * (high - low), math.ceil(10 * high) / 10), ticks=4)
-    y = marks.rows_down("label", list(named.label), grid=False)
+    y = marks.rows_down("label", list(named.label), limit=280, grid=False)
     base = alt.Chart(named).encode(y=y)
     own_hue = alt.Color("hue:N", scale=None)
     worst = (
@@ -182,6 +182,11 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         title="Smallest margins",
         below=[worst, *([f"the {FIRST} smallest of all, then plain words{none}"] if len(ordinary) else [])],
     )
+
+
+def _short(word: str) -> str:
+    """A word as a label has it: without what a sentence says of a character."""
+    return in_words(word).replace("CJK character", "CJK")
 
 
 def in_words(word: str) -> str:

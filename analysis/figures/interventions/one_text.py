@@ -41,6 +41,8 @@ YARDSTICKS = {
     "one_position:0": "all at position 0",
 }
 """Changes of positions over a corpus beside which a turn is seen, in a word."""
+NOTHING = "Nothing is changed: no intervention is chosen"
+"""The finding of a figure where no intervention is chosen."""
 APART = 7.0
 """Degrees by which two lines across the plot lie apart where both are named."""
 
@@ -173,7 +175,9 @@ def pattern_change(outcome: InterventionResult) -> Figure:
     frame = frames.cells(outcome.kl, "kl", layer=None, head=None)
     return Figure(
         title="Which heads change their attention",
-        finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats",
+        finding=f"Attention changes most in layer {layer}, head {head}, by {outcome.kl.max():.2f} nats"
+        if outcome.interventions
+        else NOTHING,
         frame=lambda: frame,
         caption=(
             f"KL(pattern before ‖ after) in nats, mean over queries; mean over all heads {outcome.kl.mean():.3f}, "
@@ -198,7 +202,9 @@ def intervention_maps(params: HeadParameters, outcome: InterventionResult) -> Fi
     change = f"from “{outcome.tokens[query]}” to “{outcome.tokens[key]}”, {signed(float((after - before)[query, key]))}"
     return Figure(
         title=f"Layer {outcome.layer}, head {head}",
-        finding=f"In layer {outcome.layer}, head {head}, attention changes most {change}",
+        finding=f"In layer {outcome.layer}, head {head}, attention changes most {change}"
+        if outcome.interventions
+        else NOTHING,
         frame=lambda: map_frame(maps, outcome.tokens),
         caption=(
             "Attention probabilities, on one scale; rows are queries, columns are keys. The largest change is "
@@ -252,6 +258,8 @@ def lead_in(outcome: InterventionResult) -> str:
 
 def turn_finding(outcome: InterventionResult, noun: str, first: int = 0) -> str:
     """A sentence on the turn of the outputs. noun: what they are of; first: the first token that counts as such."""
+    if not outcome.interventions:
+        return NOTHING
     angles = turns(outcome)[first:]
     top = int(angles.argmax())
     if angles[top] < STILL:
@@ -264,7 +272,7 @@ def turn_finding(outcome: InterventionResult, noun: str, first: int = 0) -> str:
 
 def _outcome_finding(outcome: InterventionResult) -> str:
     """A sentence on the effect on the predictions or, if the model has no head that predicts, on the outputs."""
-    if outcome.predictions:
+    if outcome.predictions and outcome.interventions:
         before, after = outcome.predictions.losses
         verb = "rises" if after > before else "falls"
         if f"{before:.2f}" == f"{after:.2f}":
@@ -312,7 +320,11 @@ def _tokens(frame: pd.DataFrame, yardsticks: Mapping[str, Yardstick], theme: The
         layers = [spans, *dots]
     else:
         angles = angle(frame.cosine)
-        frame = frame.assign(turn=angles, written=[f"{angle:.0f}°" for angle in angles], most=angles == angles.max())
+        frame = frame.assign(
+            turn=angles,
+            written=[f"{angle:.0f}°" for angle in angles],
+            most=(angles == angles.max()) & (angles.max() >= STILL),
+        )
         ends = (0.0, max(RIGHT_ANGLE, float(angles.max())))
         y = marks.number(alt.Y, "turn", "turn of the output (degrees)", domain=ends, values=range(0, 181, 15))
         dots = marks.line_plot(

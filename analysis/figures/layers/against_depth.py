@@ -50,10 +50,8 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         columns=["layer", "series", "value", "panel"],
     )
     subject = "each term" if run.measure == "share" else "the terms of word and position (and of a score bias)"
-    rest, rest_name = "", REST
+    rest = ""
     if others and run.measure == "share":
-        by_layer = pd.DataFrame(mean[:, others], columns=[term_label(run.terms[index]) for index in others])
-        rest_name = f"{REST}, led by {by_layer.mean().idxmax()}"
         rest = (
             f"; “{REST}” is the sum of the {plural(len(others), 'term')} in which one side is neither word nor position"
         )
@@ -74,8 +72,8 @@ def probe_depth(params: Parameters, run: Layers) -> Figure:
         alt=f"Lines over {len(mean)} layers. Parts of the last hidden states: {text}.",
         draw=lambda theme: [
             _draw(
-                frame.replace({"series": {"all others": rest_name}}),
-                [*(term_label(term) for term in main), rest_name],
+                frame.replace({"series": {"all others": REST}}),
+                [*(term_label(term) for term in main), REST],
                 MEASURES[run.measure],
                 theme,
                 title="What the scores depend on, mean over heads",
@@ -119,8 +117,9 @@ def _of_rest(terms: Sequence[str]) -> str:
 def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, of_rest: str) -> tuple[str, str]:
     """The finding: the term that is the largest of those given at most layers; and a sentence on every layer.
 
-    That names the largest term at each layer with its size, and where the others together are as large. frame: layer,
-    series and value, of the terms and, where they add up, of all others together. of_rest: the sources of the others.
+    That names the largest term at each layer with its size, and where the others together are as large, with theirs.
+    frame: layer, series and value, of the terms and, where they add up, of all others together. of_rest: the sources
+    of the others.
     """
     labels = [term_label(term) for term in terms]
     lead = frame[frame.series.isin(labels)].pivot(index="layer", columns="series", values="value").dropna(how="all")
@@ -139,15 +138,19 @@ def _over_depth(frame: pd.DataFrame, terms: Sequence[str], measure: str, of_rest
     at = "every layer" if count == len(lead) else f"{count} of {len(lead)} layers"
     verb = "is the largest" if measure == "share" else "changes attention most"
     finding = f"In this text, {first} {verb} of the terms of word and position at {at}"
-    text = f"Largest is {join_names(parts)}"
+    text = f"Of the {lead.shape[1]} terms that are named, the largest is {join_names(parts)}"
     together = frame[frame.series == "all others"].set_index("layer").value.reindex(lead.index)
     above = lead.index[together > MORE * sizes]
     level = lead.index[(MORE * together > sizes) & (together <= MORE * sizes)]
     it = "it" if len(parts) == 1 else "the largest"
-    places = (("above", above), ("beside", level))
-    said = [f"{place} {it} at {_layers(layers)}" for place, layers in places if len(layers)]
+    said = []
+    for place, layers in (("above", above), ("beside", level)):
+        if len(layers):
+            up_to = "up to " if len(layers) > 1 else ""
+            size = percent(float(together[layers].max()))
+            said.append(f"{place} {it} at {_layers(layers)} ({up_to}{size})")
     if said:
-        text += f". The grey line, all terms with {of_rest}, lies {join_names(said)}"
+        text += f"; all terms with {of_rest} together, the grey line, lie {join_names(said)}"
     return finding, f"{text}."
 
 

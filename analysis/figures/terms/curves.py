@@ -168,6 +168,10 @@ def _draw(run: Curves, order: list[tuple[int, int]] | None, outlined: tuple[int,
     return _layered(run, pd.DataFrame(cells), pd.DataFrame(points), pd.DataFrame(dots), order, colour, theme)
 
 
+SHADE = "stronger colour: a larger share of position"
+"""The meaning of the colour of the ground of a panel, and of its curve."""
+
+
 def _layered(
     run: Curves,
     cells: pd.DataFrame,
@@ -222,5 +226,5 @@ def _layered(
     key = f"left to right: from {reach} tokens before the query to {reach} after"
     return marks.panel(
         *charts, theme=theme, width=marks.WIDE, height=height, title="Mean score that position gives, by distance",
-        below=[key, "each curve has a scale of its own; a dot: too little to draw"],
+        below=[key, "each curve has a scale of its own; a dot: too little to draw", SHADE],
     )  # fmt: skip

@@ -31,7 +31,7 @@ from analysis.probes import image_probe
 
 SIDE = 270
 """Pixels of a panel that is laid out as the image is, the longer way."""
-SPARE, LEGEND = 115, 85
+SPARE, LEGEND = 140, 85
 """Pixels of the room for axes and legends that a page adds, and of these those of a legend."""
 LEAST = 0.005
 """The share of the terms that have no map from which it is said."""
@@ -270,6 +270,7 @@ def _square_axes(grid: tuple[int, int]) -> tuple[alt.X, alt.Y]:
         axis["scale"] = alt.Scale(
             domain=[-0.5, count - 0.5], nice=False, zero=False, range=[0, alt.expr(f"{count} * {patch}")]
         )
+        axis["axis"]["title"] = None  # An empty one would take a line between the map and its name.
     x["axis"]["orient"] = "top"  # Beside the image, however much higher a page makes the panel.
     return x, y
 
