@@ -89,9 +89,8 @@ def variants() -> list[str]:
 
 
 def _preset(variant: str) -> str:
-    """The preset of the final losses beside the curves, or the first other one in which a variant was trained."""
-    judged, frozen, exploratory = _presets()
-    trainings = {preset: _runs(preset) for preset in (frozen, judged, exploratory)}
+    """The first preset in which a variant was trained."""
+    trainings = {preset: _runs(preset) for preset in _presets()}
     return next(
         (name for name, runs in trainings.items() if runs is not None and variant in runs.variants), EXPLORATORY
     )
