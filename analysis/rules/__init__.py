@@ -310,6 +310,20 @@ def all_encoder_rules() -> tuple[EncoderRules, ...]:
     return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER))
 
 
+def judged_encoder_presets() -> tuple[str, ...]:
+    """The presets of encoders whose contrasts are judged against a margin, those of the oldest file first."""
+    return tuple(dict.fromkeys(preset for rules in all_encoder_rules() for preset in rules.recipes))
+
+
+def rules_of_preset(preset: str) -> EncoderRules | None:
+    """The file of rules for encoders under which a preset's runs were begun first; None for a preset of other rules."""
+    return next(iter(_begun_here(preset)), None)
+
+
+def _begun_here(preset: str) -> tuple[EncoderRules, ...]:
+    return tuple(one for one in all_encoder_rules() if preset in one.recipes and preset not in one.preset_begun_under)
+
+
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:
     """Statement of the rules for encoders -> what it compares, and the file that judges it."""
     return {one.id: (one, rules) for rules in all_encoder_rules() for one in rules.statements}
@@ -336,10 +350,9 @@ def _load_encoder_rules(path: Path) -> EncoderRules:
 
 def manifest_of(preset: str, variant: str, seed: int) -> dict[str, object] | None:
     """The part of a new run's manifest that names the rules it begins under; None if no rules judge its preset."""
-    files = [one for one in all_encoder_rules() if preset in one.recipes and preset not in one.preset_begun_under]
-    if files:
-        further = (one for one in files[1:] if seed in one.seeds and variant in one.planned(preset))
-        return next((one for one in further if variant not in one.begun_under), files[0]).manifest()
+    if first := rules_of_preset(preset):
+        further = (one for one in _begun_here(preset)[1:] if seed in one.seeds and variant in one.planned(preset))
+        return next((one for one in further if variant not in one.begun_under), first).manifest()
     rules = rules_for(variant)
     return rules.manifest() if preset == rules.preset else None
 

@@ -102,10 +102,10 @@ UNITS: dict[str, Unit] = {
     "nats per predicted token": Unit(_nats, "nats of final loss", "nats of loss"),
     "times the baseline's steps": Unit(_ratio, "the steps of the baseline", "the steps"),
     "points of the average": Unit(_signed, "points of the average"),
-    "share of what positions are worth": Unit(_percent, "of positions' worth missed", "of positions' worth"),
+    "share of what positions are worth": Unit(_percent, "of positions' worth missed"),
     "points of exchanged words": Unit(_signed, "points of exchanged words"),
-    "points of CoLA": Unit(_signed, "points of CoLA missed", "points of CoLA"),
-    "points of STS-B": Unit(_signed, "points of STS-B missed", "points of STS-B"),
+    "points of CoLA": Unit(_signed, "points of CoLA missed"),
+    "points of STS-B": Unit(_signed, "points of STS-B missed"),
     "times the baseline's tokens": Unit(_ratio, "the tokens of the baseline", "the tokens"),
     "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),
     "share of the parameters": Unit(_percent, "of the parameters", "more parameters"),
@@ -165,7 +165,7 @@ UNITS: dict[str, Unit] = {
 """Unit of a statement -> its form and words. One that is not here is printed whole."""
 KINDS = {
     "loss_4x": ("nats at 4 × the length", "nats at 4 × length"),
-    "difference_of_differences": ("nats between widths", "nats between widths"),
+    "difference_of_differences": ("nats between recipes", "nats between recipes"),
 }
 """Kinds of statements whose numbers are of something else than their unit: short words for it, and those of a row."""
 FURTHER = re.compile(r",| (?:of|at|between|less|missed)\b")

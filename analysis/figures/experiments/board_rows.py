@@ -25,7 +25,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import judged_encoder_presets, training_rules
 from analysis.statistics import Ranks, difference, ranks
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
@@ -301,7 +301,7 @@ def _by_concatenating(rows: Sequence[VariantRow], beside: Sequence[VariantRow]) 
 
 def judged_presets() -> tuple[str, ...]:
     """The presets that frozen rules judge, the newest rules first."""
-    return (*encoder_rules().recipes, training_rules().preset)
+    return (*judged_encoder_presets(), training_rules().preset)
 
 
 def default_preset() -> str:
@@ -379,7 +379,7 @@ def _trainings(preset: str) -> Trained | None:
     except NoResults:
         return None
     # Until a judged seed is trained there are pilots, which are compared with one another alone.
-    judged = preset not in encoder_rules().recipes or compared_by_rules(trainings.runs, MASKED).all()
+    judged = preset not in judged_encoder_presets() or compared_by_rules(trainings.runs, MASKED).all()
     return trainings if judged else None
 
 

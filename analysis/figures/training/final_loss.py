@@ -32,7 +32,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import rules_of_preset, training_rules
 from analysis.statistics import (
     difference,
     holm,
@@ -90,8 +90,8 @@ def is_imported(preset: str) -> bool:
 
 def seeds_needed(preset: str) -> int:
     """The seeds that a verdict needs: those that the frozen rules plan, where they judge the preset."""
-    if preset in encoder_rules().recipes:
-        return len(encoder_rules().seeds)
+    if rules := rules_of_preset(preset):
+        return len(rules.seeds)
     if preset == training_rules().preset:
         return max(map(len, training_rules().planned.values()))
     return FEWEST_SEEDS

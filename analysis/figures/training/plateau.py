@@ -25,7 +25,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import rules_of_preset, training_rules
 from analysis.statistics import (
     PLATEAU_MARGIN,
     mean_interval,
@@ -107,10 +107,9 @@ def judged_level(preset: str) -> str:
     rules = training_rules()
     if preset == rules.preset:
         level = f"a line of their own, {rules.plateau:g} nats, most of them to the first evaluation below it"
-    elif preset in encoder_rules().recipes:
+    elif encoders := rules_of_preset(preset):
         level = (
-            f"{encoder_rules().plateau.below:g} nats below the final loss of {named(ORDERLESS[MASKED])} on the larger "
-            "sample"
+            f"{encoders.plateau.below:g} nats below the final loss of {named(ORDERLESS[MASKED])} on the larger sample"
         )
     else:
         return ""

@@ -57,10 +57,14 @@ QUESTIONS = {
         Contrast("C36d", "beside full words, in a wider, flatter model"),
         Contrast("C36m", "than adding in that shape"),
     ),
+    "Twice as many steps?": (
+        Contrast("C41a", "told to the attention of every layer than added once"),
+        Contrast("C41c", "concatenated at the same width than added"),
+    ),
 }
 """Questions of the text, and the contrasts that answer them."""
-CONCATENATED = ("C36", "C37")
-"""The claims on concatenations."""
+FURTHER = ("C36", "C37", "C41")
+"""The claims on concatenations, and on longer trainings."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
 ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
@@ -113,7 +117,7 @@ def answers() -> str:
 
     Raises NoResults where none of them is measured.
     """
-    parts = (one for claim in (CLAIM, *CONCATENATED) for one in stored.parts(claim))
+    parts = (one for claim in (CLAIM, *FURTHER) for one in stored.parts(claim))
     measured = {one.id: one for one in parts if one.effect is not None and not one.missing}
     lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():

@@ -26,7 +26,7 @@ from analysis.figures.training.trainings import stored_presets
 from analysis.links import Value
 from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored_answer import answer
-from analysis.rules import encoder_rules, training_rules
+from analysis.rules import encoder_rules, judged_encoder_presets, training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import is_dark, query_parameters
 from dashboard.widgets import show
@@ -45,7 +45,7 @@ def recipe(preset: str) -> str:
         return f"imported results ({preset})" if is_imported(preset) else preset
     settings = PRESETS[preset]
     seeds = f"{seeds_needed(preset)} seeds" if preset in judged_presets() else "exploratory"
-    contrast = "one change each, " if preset in encoder_rules().recipes else ""
+    contrast = "one change each, " if preset in judged_encoder_presets() else ""
     width = f"width{settings.hidden_size}"
     size = "" if preset == width else f"{width.replace('width', 'width ')}, "
     return f"{preset}: {size}{settings.steps:,} steps, {contrast}{seeds}"
