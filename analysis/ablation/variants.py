@@ -234,9 +234,9 @@ _TABLE = (
         name="bert_a_wide",
         title="Added, wider",
         combines="added",
-        summary="Words and learned positions are added over a width that is a quarter greater, with narrower "
-        "feed-forward layers in a preset that matches parameters. The control of Concatenated, wider, same size, in "
-        "the same shape.",
+        summary="Words and learned positions are added over a width that is a quarter greater, with feed-forward "
+        "layers made narrower in a preset that matches parameters. It has the shape of “Concatenated, wider, same size”, and "
+        "is its control.",
         settings={"position": "learned", "combine": "add"},
         wider=0.25,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",
@@ -434,8 +434,8 @@ _TABLE = (
         name="concat_wide_matched",
         title="Concatenated, wider, same size",
         combines="concatenated",
-        summary="As Concatenated, wider, but with narrower feed-forward layers in a preset that matches parameters, so "
-        "that it has no more of them than the one that adds.",
+        summary="Like “Concatenated, wider”, with feed-forward layers made narrower, so that it has no more parameters "
+        "than adding, in a preset that matches these.",
         settings={"position": "learned", "combine": "concat"},
         wider=0.25,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",

@@ -153,7 +153,7 @@ def test_an_interval_between_two_bounds_is_drawn_with_both_of_them() -> None:
 
 def test_every_claim_has_one_deciding_statement_by_the_rule_that_the_page_says() -> None:
     content = board().content
-    assert deciding.RULE in content["key"]["Verdict"]
+    assert deciding.RULE in content["key"]["Statement shown"]
     for heading in stored.headings():
         marked = [part for part in heading.parts if part.decides]
         assert len(marked) == 1, heading.id

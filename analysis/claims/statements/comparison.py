@@ -29,6 +29,10 @@ from analysis.rules import (
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
+ALONE_FOR, ALONE_AGAINST = (
+    f" The interval by itself lies wholly on the side that {verb} it." for verb in ("supports", "contradicts")
+)
+"""The end of the sentence of an open statement whose interval crosses no line."""
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
 
@@ -85,9 +89,9 @@ def _beyond_the_line(judgement: Judgement, supports: Region | None) -> str:
     lower, upper = (-math.inf if supports.lower is None else supports.lower), supports.upper
     upper = math.inf if upper is None else upper
     if low > lower and high < upper:
-        return " The interval by itself lies wholly on the side that supports it."
+        return ALONE_FOR
     if high < lower or low > upper:
-        return " The interval by itself lies wholly on the side that contradicts it."
+        return ALONE_AGAINST
     return ""
 
 

@@ -11,7 +11,7 @@ from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPP
 SIDES = Path(__file__).with_name("sides.toml")
 """The statements that say the opposite of the claim that they belong to, and those that take no side."""
 RULE = (
-    "A claim falls with one statement: the first that speaks against it decides. Where none does, the first that is "
+    "Of its statements, the first that speaks against a claim decides. Where none does, the first that is "
     "mixed decides, then the first that speaks for it, and an open one only where nothing is decided yet."
 )
 """The rule in words, as the page says it."""

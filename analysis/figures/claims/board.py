@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.changes import statement_names
+from analysis.claims.statements.comparison import ALONE_AGAINST, ALONE_FOR
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.judgement import (
     COMPARED_WITH,
@@ -49,7 +50,7 @@ class StandingInWords(NamedTuple):
 
 
 STANDINGS = {
-    FOR: StandingInWords("holds", "hold", "Claims that hold so far", "holds"),
+    FOR: StandingInWords("holds", "hold", "Claims that hold so far", "holds so far"),
     AGAINST: StandingInWords("fails", "fail", "Claims that fail", "fails"),
     IN_PART: StandingInWords(
         "holds in some of its statements and fails in others",
@@ -111,11 +112,12 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; ⇄ says the opposite of its claim, a small square takes "
-        "no side.",
+        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; ⇄ says the opposite of its claim, and has the colour "
+        "of what that means for the claim; a small square takes no side.",
         "key": {
-            "Verdict": f"{RULE} “5 : 1” counts the statements that speak for the claim and against it. What says the "
-            "opposite of its claim speaks against it where it is supported.",
+            "Standing": "A claim holds if no decided statement of it speaks against it, and fails if none speaks for "
+            "it. It holds in part if some speak for it and others against it. “5 : 1” counts both.",
+            "Statement shown": f"{RULE} What says the opposite of its claim speaks against it where it is supported.",
             "Underlined": f"{capitalised(TYPICAL)} The strip and the number are those of this statement.",
             "Strip": "The line of the statement’s rule is in the middle, and the green side speaks for the claim, up "
             "to a second line where two bounds support a statement. Every strip has a scale of its own.",
@@ -252,7 +254,15 @@ def _standing(parts: Sequence[Judgement]) -> str:
 
 def _note(parts: Sequence[Judgement]) -> str:
     """Words beside a claim whose squares or counts alone would say otherwise than its standing; "" for most claims."""
-    return f"as worded by {next(part.id for part in parts if part.decides)}" if _standing(parts) == MIXED else ""
+    if _standing(parts) == MIXED:
+        return f"as worded by {next(part.id for part in parts if part.decides)}"
+    against = [one.id for one in parts if not one.aside and _leans_against(one)]
+    return f"open, but measured against it: {join_names(against)}" if _standing(parts) == FOR and against else ""
+
+
+def _leans_against(part: Judgement) -> bool:
+    """True for an open statement whose interval by itself lies wholly against the claim."""
+    return part.verdict == OPEN and part.sentence.endswith(ALONE_FOR if part.opposes else ALONE_AGAINST)
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:

@@ -46,7 +46,8 @@ def spectra(params: GeometryParameters) -> Figure:
         rows,
         caption=(
             f"{text} Lines: the singular values of each table over its largest, which say how far its rows spread "
-            "along each direction; dashed: the effective rank, which counts weak directions less. It is the "
+            "along each direction, and in grey those of random tables over the same "
+            "number; dashed: the effective rank, which counts weak directions less. It is the "
             "exponential of the entropy of the squared singular values, divided by their sum. "
             f"{readable(model)}, {run_settings(rows)['vocabulary']:,} words and {run_settings(rows)['positions']} "
             f"positions, with each table's mean row subtracted. {RAW} Every row is used, so there is no interval. "

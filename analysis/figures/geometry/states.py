@@ -93,6 +93,15 @@ def best_at_each_layer(rows: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates("layer").drop(columns="order")
 
 
+def _counted(curves: pd.DataFrame) -> str:
+    """The tokens that each line counts: words that occur often are fewer than positions."""
+    counts = curves.drop_duplicates("series").set_index("series").tokens
+    words, places = int(counts[WORD]), int(counts[EXACT])
+    return (
+        f"{words:,} tokens" if words == places else f"{words:,} words (those that occur often) and {places:,} positions"
+    )
+
+
 def read_sentence(word: float, place: float, begins: str) -> str:
     """A sentence, without its full stop, on what is read from the first state, true for every pair of shares."""
     shares = f"the word in {percent(word)} of cases, the exact place in {percent(place)}"
@@ -126,7 +135,8 @@ def states(params: GeometryParameters) -> Figure:
         finding=f"{sentence}; {at_the_end}",
         frame=lambda: table,
         caption=(
-            f"How often a simple decoder is right on {row.windows:,} held-out windows, {row.tokens:,} tokens; bars are "
+            f"How often a simple decoder is right on {row.windows:,} held-out windows, {_counted(found.curves)}; "
+            "bars are "
             f"95 % intervals over windows. {sentence}; {after}. {readable(params.model)}, from the state that enters "
             f"each layer; texts of {row.corpus}. {_which(found)}, fitted on other windows. By chance the word is right "
             f"in {percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and one within 3 of it in "

@@ -103,6 +103,7 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
             f"Not drawn, having too few seeds in common with adding: {join_names(map(named, missing.variant))}."
             if len(missing)
             else "",
+            _unmeasured(rows, recipe),
         ),
         alt="Points: "
         + "; ".join(f"{row.title} {signed(row.gap)} nats, {signed_percent(row.cost, 1)}" for row in frames.rows(drawn))
@@ -113,6 +114,12 @@ def loss_against_cost(params: LossAgainstCostParameters) -> Figure:
         },
         draw=lambda theme: [_draw(drawn, axis, theme, matched=costs.matched(params.preset))],
     )
+
+
+def _unmeasured(rows: pd.DataFrame, recipe: str) -> str:
+    """A sentence on the judged variants of the board whose cost was not measured; empty for none."""
+    lacking = [row.variant for row in board(recipe).judged if row.variant not in set(rows.variant)]
+    return f"Not drawn, since this cost was not measured: {join_names(map(named, lacking))}." if lacking else ""
 
 
 def _rows(stored: pd.DataFrame, preset: str, measure: str, earlier: pd.DataFrame) -> pd.DataFrame:

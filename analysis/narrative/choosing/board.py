@@ -576,11 +576,19 @@ def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, st
         elif losses[lowest] > every[best]:
             said[need] = (
                 f"raises the lowest loss from {signed_or_zero(every[best])} nats ({_inside(best)}) to "
-                f"{signed_or_zero(losses[lowest])} nats ({_inside(lowest)})"
+                f"{signed_or_zero(losses[lowest])} nats ({_inside(lowest)}{_limits(board, lowest)})"
             )
         else:
             said[need] = "gives up nothing in training: what learns best of all meets it"
     return said
+
+
+def _limits(board: Sequence[EncodingRow], title: str) -> str:
+    """What limits a loss, after a comma: that it is open, or of another recipe; empty where nothing does."""
+    loss = next((row.loss for row in board if row.title == title), None)
+    if loss is None:
+        return ""
+    return f"{', open' * loss.undecided}{', another recipe' * bool(loss.recipe)}"
 
 
 def _causal(able: Sequence[EncodingRow]) -> list[str]:

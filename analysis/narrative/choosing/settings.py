@@ -38,7 +38,12 @@ IN_USE: dict[str, InUse] = {
         "T5Config(relative_attention_num_buckets=32, relative_attention_max_distance=128)",
         "The numbers are learned with a model; here they are random, so that only the buckets count.",
     ),
-    "alibi": InUse("Bias by distance, fixed", 'MptConfig(attn_config={"alibi": True})'),
+    "alibi": InUse(
+        "Bias by distance, fixed",
+        'MptConfig(attn_config={"alibi": True})',
+        "In an encoder, which sees both sides, it tells how far apart two words stand and so most orders from each "
+        "other, but not a text from its reverse.",
+    ),
     "sinusoidal": InUse("Fixed sinusoids", "DistilBertConfig(sinusoidal_pos_embds=True)"),
     "deberta": InUse(
         "Words × distances",

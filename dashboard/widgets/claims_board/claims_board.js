@@ -72,11 +72,12 @@ function measured(statement) {
   return make("span", { class: "unit" }, bound([statement.unit, statement.interval, statement.sides, statement.line].filter(Boolean).join("; ")));
 }
 
-// A square has the sign and the colour of its statement's verdict, as the count above; ⇄ marks what says the opposite of
-// its claim, and a statement that takes no side has a small square without a sign.
+// A square has the sign of its statement's verdict, as the count above, and the colour of what that says of the claim; ⇄
+// marks what says the opposite of its claim, and a statement that takes no side has a small square without a sign.
+const TURNED = { supported: "contradicted", contradicted: "supported" };
 function square(statement, typical) {
   const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", typical && "shown at the right"];
-  const classes = [statement.verdict, statement.opposes && "reversed", statement.aside && "outside", typical && "typical"];
+  const classes = [(statement.opposes && TURNED[statement.verdict]) || statement.verdict, statement.opposes && "reversed", statement.aside && "outside", typical && "typical"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
     statement.aside ? "" : `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
 }

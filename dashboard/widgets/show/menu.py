@@ -6,7 +6,9 @@ from functools import partial
 from html import escape
 from shlex import quote
 
+import pandas as pd
 import streamlit as st
+from pandas.api.types import is_float_dtype
 
 from analysis import links
 from analysis.figures import FIGURES, Figure, drawing, export
@@ -20,6 +22,8 @@ from dashboard.widgets.vega_specs import vega_specs
 ONLY = "only"
 """The parameter of an address that shows one figure alone."""
 ROWS_SHOWN = 5_000
+TINY = 1e-9
+"""The size below which a number is shown with four digits and a power of ten."""
 CHIPS: Mapping[str, Mapping[str, str]] = {
     "Picture": {"svg": "SVG", "png": "PNG (2x)", "pdf": "PDF", "html": "HTML (interactive)", "json": "Vega-Lite JSON"},
     "For a paper": {"1-column.pdf": "PDF, 1 column", "1-column.svg": "SVG, 1 column"}
@@ -60,7 +64,16 @@ def _data(figure: Figure) -> None:
     frame = figure.frame()
     if len(frame) > ROWS_SHOWN:
         st.caption(f"The first {ROWS_SHOWN:,} of {len(frame):,} rows; the CSV export holds all.")
-    st.dataframe(frame.head(ROWS_SHOWN), hide_index=True)
+    shown = frame.head(ROWS_SHOWN)
+    # Printed in full, a value such as 5.8e-285 is eighty digits, of which the last are seen.
+    small = {name: st.column_config.NumberColumn(format="%.4g") for name in tiny_columns(shown)}
+    st.dataframe(shown, hide_index=True, column_config=small)
+
+
+def tiny_columns(frame: pd.DataFrame) -> list[str]:
+    """The columns of numbers that hold values nearer to zero than `TINY`, other than zero."""
+    numbers = [name for name in frame.columns if is_float_dtype(frame[name])]
+    return [name for name in numbers if ((frame[name] != 0) & (frame[name].abs() < TINY)).any()]
 
 
 def _exports(figure: Figure, key: str, link: str) -> None:

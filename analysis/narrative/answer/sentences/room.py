@@ -45,7 +45,9 @@ AT_RANDOM = "C35b"
 """The statement on the same training with as many random directions. Its effect is how much more that misses."""
 OWN = (
     "SELECT max(difference) FILTER (operation = 'separated') AS separated, "
-    "max(difference) FILTER (operation = 'separated_along_read') AS along_read "
+    "max(difference) FILTER (operation = 'separated_along_read') AS along_read, "
+    "(SELECT max(difference) FROM newest_masked_surgery WHERE operation = 'mean_position' "
+    "AND model LIKE 'cpu2-bert_a-%') AS without "
     f"FROM newest_masked_surgery WHERE rank = {RANK} AND model LIKE 'cpu2-bert_a-%'"
 )
 """The encoder of the judged recipe; the older one was still learning order. Its table has rows that no text reads, so
@@ -162,9 +164,12 @@ def _narrow(ask: Ask) -> str:
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None:
         return ""
-    cost, read = rows[0]["separated"], rows[0]["along_read"]
+    cost, read, without = rows[0]["separated"], rows[0]["along_read"], rows[0]["without"]
+    size = f"{cost:.2f} nats of masked words"
+    if without is not None:
+        size = f"{cost:.2f} of the {without:.2f} nats that its positions are worth on masked words"
     better = "" if read is None else f" ({read:.2f} along the directions that its texts read)"
-    return f" The same cut costs one of our own encoders, of width 128, {cost:.2f} nats of masked words{better}."
+    return f" The same cut costs one of our own encoders, of width 128, {size}{better}."
 
 
 register(
