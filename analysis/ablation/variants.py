@@ -235,8 +235,8 @@ _TABLE = (
         title="Added, wider",
         combines="added",
         summary="Words and learned positions are added over a width that is a quarter greater, with feed-forward "
-        "layers made narrower in a preset that matches parameters. It has the shape of “Concatenated, wider, same size”, and "
-        "is its control.",
+        "layers made narrower in a preset that matches parameters. It has the shape of “Concatenated, wider, same "
+        "size”, and is its control.",
         settings={"position": "learned", "combine": "add"},
         wider=0.25,
         size="More parameters where a preset does not match them: every layer is a quarter wider.",
