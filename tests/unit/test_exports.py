@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import pandas as pd
 import pytest
 from pypdf import PdfReader
 from specimens import embedded_loaded
@@ -16,6 +17,7 @@ from analysis.core.errors import Busy
 from analysis.figures import FIGURES, export
 from analysis.probes.text_probe import LayersRequest
 from dashboard.widgets import exports
+from dashboard.widgets.show.menu import tiny_columns
 
 SECONDS = 10.0
 
@@ -109,3 +111,8 @@ def same(file: bytes) -> bytes:
         page = reader.pages[0]
         return f"{page.mediabox} {page.extract_text()}".encode() + reader.attachments["manifest.json"][0]
     return re.sub(rb"(clip|gradient_?)\d+", b"", file)
+
+
+def test_numbers_next_to_zero_are_shown_with_a_power_of_ten() -> None:
+    frame = pd.DataFrame({"a": [0.5, 5.8e-285], "b": [0.0, 0.25], "c": [1, 2], "d": ["x", "y"], "e": [None, -1e-12]})
+    assert tiny_columns(frame) == ["a", "e"]
