@@ -112,11 +112,9 @@ def _later(facts: Facts, ask: Ask) -> str:
     fact = facts.get(TWICE)
     if fact is None or fact.missing or fact.effect is None:
         return _closing(ask)
-    steps, seeds = encoder_contests()[TWICE][1].recipes[encoder_contests()[TWICE][0].preset].steps, fact.seeds or 0
-    if fact.effect >= 0:
-        return f" After {steps:,} steps nothing of that is left ({plural(seeds, 'seed')})."
-    undecided = "; open" if fact.verdict == OPEN else ""
-    return f" After {steps:,} steps the gap is {abs(fact.effect):.2f} nats ({plural(seeds, 'seed')}{undecided})."
+    seeds = f"{plural(fact.seeds or 0, 'seed')}{'; open' if fact.verdict == OPEN else ''}"
+    left = f"{-fact.effect:.2f} nats of the gap are left" if fact.effect < 0 else "nothing of the gap is left"
+    return f" Trained twice as long, {left} ({seeds})."
 
 
 def _closing(ask: Ask) -> str:
