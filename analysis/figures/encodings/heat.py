@@ -187,7 +187,7 @@ def _finding(shown: Sequence[SizedEncoding]) -> str:
 def _beside_the_drawn(entry: SizedEncoding) -> str:
     """Words for a table of which the map draws the sines alone, or the cosines: the finding is about both."""
     columns, _ = shown_columns(entry)
-    return "" if isinstance(columns, np.ndarray) or columns == slice(None) else ", sines and cosines together"
+    return "" if isinstance(columns, np.ndarray) or columns == slice(None) else ", with the cosines"
 
 
 def _stands_out(entry: SizedEncoding) -> str:
@@ -199,7 +199,7 @@ def _stands_out(entry: SizedEncoding) -> str:
     if not median:
         return f"half of the values are 0, the largest is {_largest(entry)}"
     times = float(np.nanmax(table)) / median
-    ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the median size"
+    ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the median"
     rows = large_rows(entry)
     if not rows:
         return f"values are of similar size, {ratio} at most" if times < SIMILAR else f"no value exceeds {ratio}"

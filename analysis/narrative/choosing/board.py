@@ -584,7 +584,7 @@ def given_up(board: Sequence[EncodingRow], needs: Iterable[str]) -> dict[str, st
 
 
 def _limits(board: Sequence[EncodingRow], title: str) -> str:
-    """What limits a loss, after a comma: that it is open, or of another recipe; empty where nothing does."""
+    """The limits of a loss, after a comma: that it is open, or of another recipe; empty for none."""
     loss = next((row.loss for row in board if row.title == title), None)
     if loss is None:
         return ""
