@@ -195,7 +195,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
             with st.container(horizontal=True):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
-                if row.baseline or (row.loss and not row.loss.elsewhere):
+                if row.drawn:
                     preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
                     named = trained_name(variant)
                     label = "Its row in Experiments" + (f": {named}" if named != row.title else "")

@@ -14,7 +14,7 @@ from analysis.ablation.variants import full_title, named
 from analysis.claims.statements import refitted, refitted_glue
 from analysis.claims.statements.contests import ALLOWED
 from analysis.claims.statements.corrections import correcting_files, corrections_file
-from analysis.claims.statements.judgement import COMPARED_WITH, OPEN, Judgement, Region
+from analysis.claims.statements.judgement import COMPARED_WITH, CONTRADICTED, OPEN, SUPPORTED, Judgement, Region
 from analysis.core.formatting import capitalised, join_names, percent, plural, signed, significant
 from analysis.measurements.surgery.arms import ARMS
 from analysis.rules import (
@@ -29,10 +29,6 @@ from analysis.rules import (
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
 
-ALONE_FOR, ALONE_AGAINST = (
-    f" The interval by itself lies wholly on the side that {verb} it." for verb in ("supports", "contradicts")
-)
-"""The end of the sentence of an open statement whose interval crosses no line."""
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
 
@@ -81,6 +77,15 @@ def described(judgement: Judgement, book: Rulebook) -> Judgement:
 
 def _beyond_the_line(judgement: Judgement, supports: Region | None) -> str:
     """The side of an open statement's interval that crosses no line: the rules leave it open for another reason."""
+    verb = {SUPPORTED: "supports", CONTRADICTED: "contradicts"}.get(interval_alone(judgement, supports))
+    return f" The interval by itself lies wholly on the side that {verb} it." if verb else ""
+
+
+def interval_alone(judgement: Judgement, supports: Region | None) -> str:
+    """The verdict that an open statement's interval by itself would give; empty where it crosses a line, or for none.
+
+    supports: the values that support the statement; None where its rule compares no value with a line.
+    """
     low, high = judgement.low, judgement.high
     if judgement.verdict != OPEN or judgement.kind == "rows" or supports is None:
         return ""
@@ -89,10 +94,8 @@ def _beyond_the_line(judgement: Judgement, supports: Region | None) -> str:
     lower, upper = (-math.inf if supports.lower is None else supports.lower), supports.upper
     upper = math.inf if upper is None else upper
     if low > lower and high < upper:
-        return ALONE_FOR
-    if high < lower or low > upper:
-        return ALONE_AGAINST
-    return ""
+        return SUPPORTED
+    return CONTRADICTED if high < lower or low > upper else ""
 
 
 def region(judgement: Judgement, book: Rulebook) -> Region | None:

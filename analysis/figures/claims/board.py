@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.changes import statement_names
-from analysis.claims.statements.comparison import ALONE_AGAINST, ALONE_FOR
+from analysis.claims.statements.comparison import interval_alone
 from analysis.claims.statements.deciding import AGAINST, FOR, RULE, TYPICAL, bearing, bearings, typical
 from analysis.claims.statements.judgement import (
     COMPARED_WITH,
@@ -22,6 +22,7 @@ from analysis.claims.statements.judgement import (
     Change,
     Document,
     Judgement,
+    Region,
     hours_in_words,
 )
 from analysis.claims.statements.rows import source_with_ties, tally
@@ -262,7 +263,10 @@ def _note(parts: Sequence[Judgement]) -> str:
 
 def _leans_against(part: Judgement) -> bool:
     """True for an open statement whose interval by itself lies wholly against the claim."""
-    return part.verdict == OPEN and part.sentence.endswith(ALONE_FOR if part.opposes else ALONE_AGAINST)
+    if part.lower is None and part.upper is None:
+        return False
+    alone = interval_alone(part, Region(lower=part.lower, upper=part.upper))
+    return alone == (SUPPORTED if part.opposes else CONTRADICTED)
 
 
 def _statement(part: Judgement, *, changed: bool, quoted: bool) -> dict[str, Any]:

@@ -120,6 +120,11 @@ class EncodingRow:
         return (self.loss.value if self.loss.low is None else self.loss.low) > 0
 
     @property
+    def drawn(self) -> bool:
+        """True where the axis of losses holds it: of added positions, or of trainings of the board's kind."""
+        return self.baseline or (self.loss is not None and not self.loss.elsewhere)
+
+    @property
     def untrained(self) -> bool:
         """True where the longer texts reach rows of its table that no step of training did."""
         return self.rise is not None and not self.rise.elsewhere and not self.ticks[list(NEEDS).index("longer")]
@@ -400,7 +405,7 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
 
     The rules judge none of these losses, so what lies within the interval of another one is named with it.
     """
-    drawn = [row for row in able if row.baseline or (row.loss and not row.loss.elsewhere)]
+    drawn = [row for row in able if row.drawn]
     lowest = _loss_on_axis(min(drawn, key=_loss_on_axis))
     level = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
     names = _capped([_inside(row.title) for row in level])
@@ -515,7 +520,7 @@ def rows_of_methods(board: Sequence[EncodingRow]) -> str:
 def _trained(rows: Sequence[EncodingRow]) -> str:
     """A clause on the methods among these that we trained with all seeds."""
     if of_decoders(rows):
-        decoders = [row for row in rows if row.baseline or (row.loss and not row.loss.elsewhere)]
+        decoders = [row for row in rows if row.drawn]
         few = any(row.loss and row.loss.few for row in decoders)
         return (
             f"we trained {count(decoders)} of them as small decoders, whose losses stand below"
