@@ -25,6 +25,7 @@ WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
 EQUAL_LAYERS = FOLDER / "equal_layers.toml"
 LONGER = FOLDER / "longer.toml"
+METHODS = FOLDER / "methods.toml"
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -307,7 +308,8 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    return encoder_rules(), *(_load_encoder_rules(path) for path in (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER))
+    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, METHODS)
+    return encoder_rules(), *(_load_encoder_rules(path) for path in later)
 
 
 def judged_encoder_presets() -> tuple[str, ...]:

@@ -361,7 +361,7 @@ def test_repeated_comparisons_have_seeds_of_their_own(place: int, asked_first: t
 
 def test_the_longer_recipe_differs_in_nothing_but_its_steps() -> None:
     """Runs of twice the steps are begun under their own file, and compared with stored ones of the first."""
-    longer = all_encoder_rules()[-1]
+    longer = next(rules for rules in all_encoder_rules() if "width128_twice" in rules.recipes)
     usual, twice = PRESETS["width128"], PRESETS["width128_twice"]
     assert replace(twice, preset=usual.preset, steps=usual.steps) == usual
     assert twice.steps == 2 * usual.steps == longer.recipes["width128_twice"].steps
@@ -375,6 +375,18 @@ def test_the_longer_recipe_differs_in_nothing_but_its_steps() -> None:
             config = {"preset": preset, "variant": variant, "began": longer.frozen, "steps": steps}
             assert longer.refusal({**config, "rules": rules.manifest()}) == ""
             assert "other rules" in longer.refusal({**config, "rules": other.manifest()})
+
+
+def test_methods_in_use_are_trained_by_the_recipe_of_those_they_are_compared_with() -> None:
+    """Runs of the three methods are begun under their own file; adding once and the plateau are those stored."""
+    methods = next(rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
+    assert methods.recipes["width128"] == RULES.recipes["width128"]
+    assert (methods.seeds, methods.plateau) == (RULES.seeds, RULES.plateau)
+    for field in ("by_half", "paired_spread", "earlier"):
+        assert getattr(methods, field) == getattr(RULES, field)
+    for variant in methods.planned("width128"):
+        new = variant in {"rotary", "alibi", "deberta"}
+        assert manifest_of("width128", variant, methods.seeds[0]) == (methods if new else RULES).manifest()
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:
