@@ -240,6 +240,8 @@ def read_back(model: str) -> CardAnswer:
         answer = f"Yes, from {found.begins}"
     elif max(word, place) < states.READABLE:
         answer = f"Not from every {found.begins.partition(' ')[2]}"
+    elif min(word, place) >= states.MOSTLY:
+        answer = "The word; the place mostly" if word >= place else "The place; the word mostly"
     else:
         answer = "Only the word" if word >= place else "Only the place"
     count = len(found.decoders)

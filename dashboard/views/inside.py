@@ -50,19 +50,27 @@ if stored:
     image.stored_panel(pickers)
 uploaded = form.form(pickers, asks=not stored and not many)
 tabs = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
-tab = asked or ("scores" if is_image or many else scores.opening_tab(pickers))
-offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
+
+
+def draw_tabs(tab: str) -> None:
+    """The tabs of which one is shown, and beside them the examples and options."""
+    offered = image.tabs(pickers, tab) if is_image else tuple(TABS)
+    with tabs:
+        if stored or many:
+            form.kind(pickers)
+        choose(pickers, "tab", "View", {name: TABS[name][0] for name in offered}, tab)
+        if not is_image and tab in OF_MANY:
+            corpus.choose_number(pickers, many=many)
+        phone_fold.more("inside")
+        with phone_fold.folded("inside", "options"):
+            form.options(pickers, uploaded, asks=not stored and not many)
+
+
+# A text that cannot be taken apart leaves the examples to begin with.
+tab = asked or ("scores" if is_image or many else scores.opening_tab(pickers, lambda: draw_tabs("scores")))
 # The line on where the numbers come from stands below the figures, though it is known before they are drawn.
 body, facts = st.container(), st.container().empty()
-with tabs:
-    if stored or many:
-        form.kind(pickers)
-    choose(pickers, "tab", "View", {name: TABS[name][0] for name in offered}, tab)
-    if not is_image and tab in OF_MANY:
-        corpus.choose_number(pickers, many=many)
-    phone_fold.more("inside")
-    with phone_fold.folded("inside", "options"):
-        form.options(pickers, uploaded, asks=not stored and not many)
+draw_tabs(tab)
 with body:
     if is_image:
         image.DRAW[tab](pickers, facts, uploaded)

@@ -137,7 +137,7 @@ def _in_lines(text: str) -> str:
     if "\n" in text:
         lines = [line.rpartition("? ") for line in text.splitlines()]
         paragraphs = [
-            f"**{escape_markdown(question)}?** {escape_markdown(rest)}" if sign else escape_markdown(rest)
+            f"**{escape_markdown(question)}?** {_listed(rest)}" if sign else escape_markdown(rest)
             for question, sign, rest in lines
         ]
         # An answer stands in the first line, a question begins one.
@@ -146,6 +146,12 @@ def _in_lines(text: str) -> str:
     if len(found) <= MOST_IN_A_PARAGRAPH:
         return escape_markdown(text)
     return "".join(f"\n- {escape_markdown(sentence)}" for sentence in found)
+
+
+def _listed(answer: str) -> str:
+    """The one sentence of an answer, or the list of its several ones, as Markdown."""
+    found = SENTENCE_END.split(answer)
+    return escape_markdown(answer) if len(found) == 1 else "".join(f"\n- {escape_markdown(one)}" for one in found)
 
 
 def show_finding(step: Step) -> None:

@@ -114,6 +114,8 @@ def draw(pickers: Pickers) -> None:
         f"{rows_of_methods(rows)}. A ring: the rules leave the difference open, or there are few seeds. A triangle "
         "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
         "no step of training reached."
+        + " (✓): how far apart, not which comes first."
+        * any(any(row.partly) for row in rows)
     )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(

@@ -111,6 +111,14 @@ def test_after_an_error_every_control_shows_what_is_computed(link: dict[str, str
         assert data["terms"] > 4
 
 
+def test_examples_stay_where_a_text_cannot_be_taken_apart() -> None:
+    app = opened("inside", text=" ")
+    assert any("The text is empty" in text for text in complaints(app))
+    app.pills(key="inside.examples").set_value("agreement").run()
+    assert complaints(app) == []
+    assert board(app)["tokens"][1:3] == ["the", "keys"]
+
+
 def test_an_example_fills_the_form_and_a_side_of_a_pair_is_read() -> None:
     app = opened("inside")
     app.pills(key="inside.examples").set_value("order alone differs").run()

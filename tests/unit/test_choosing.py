@@ -61,6 +61,21 @@ def test_what_tells_order_is_moved_by_shuffling(method: Method) -> None:
 
 
 @WAYS
+def test_what_tells_order_in_part_reads_a_text_and_its_reverse_alike(method: Method) -> None:
+    model, need = built(method, causal=False), NEEDS["order"]
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith("phase"):  # Learned from zero, at which polar positions are alike on both sides.
+                weight.copy_(-torch.rand(weight.shape, generator=torch.Generator().manual_seed(0)))
+    moved = (output(model, IDS).flip(0) - output(model, IDS.flip(0))).abs().max().item()
+    assert (moved > 1e-6) == (need.met(method) and not need.partly(method)), moved
+
+
+def test_the_board_brackets_what_is_met_in_part() -> None:
+    assert [method.variant for method in METHODS if NEEDS["order"].partly(method)] == ["alibi"]
+
+
+@WAYS
 def test_what_works_causally_tells_no_token_of_later_ones(method: Method) -> None:
     model = built(method, causal=True)
     other = IDS.clone()

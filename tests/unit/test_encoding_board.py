@@ -120,7 +120,7 @@ def test_the_baseline_and_its_equals_learn_as_well_as_any() -> None:
     def row(name: str, value: float, low: float) -> board.EncodingRow:
         number = board.Number(value=value, low=low, high=value + 0.1)
         return board.EncodingRow(
-            name=name, method=name, form="", title=name, users="", ticks=(), lacks=(), baseline=False,
+            name=name, method=name, form="", title=name, users="", ticks=(), partly=(), lacks=(), baseline=False,
             loss=number, rise=number, parameters=1, products=1, time=None, earlier=None,
         )  # fmt: skip
 

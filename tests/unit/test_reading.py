@@ -25,7 +25,7 @@ from analysis.claims import CLAIMS, DOCUMENTS
 from analysis.claims.statements import SIGNS, stored
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
-from analysis.core.formatting import unbroken
+from analysis.core.formatting import signed_or_zero, unbroken
 from analysis.figures import FIGURES, marks
 from analysis.figures.drawing import Theme, panels
 from analysis.figures.outliers import largest_near
@@ -310,7 +310,7 @@ def test_a_matrix_that_other_layers_pay_for_is_told_at_equally_many_parameters(
 
     monkeypatch.setattr(told_step.stored, "parts", with_it)
     matrices = STEPS["told"].says(VALUES).splitlines()[1]
-    assert matrices.endswith("; 0.07 nats lower with these as extra parameters.")
+    assert matrices.endswith(". 0.07 nats lower with these as extra parameters.")
 
 
 def test_intervals_that_are_counted_are_said_to_be_uncorrected(store: Path) -> None:
@@ -406,11 +406,11 @@ def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:
         if variant == "bert_a":
             assert row["written"] == "change\n8 seeds"
         else:
-            size = again[variant] if variant in again else row["gap"] - row["start"]
-            assert f"{abs(size):.2f}" in row["written"], "the number of the one change, as it is judged"
-            assert ("16 new" in row["written"]) == (variant in again)
-            word = [changes[variant].standing] if variant in changes else []
-            assert row["written"].split("\n")[1:2] == word, "the word of the rules, as on Home"
+            size, *judged = row["written"].split("\n")
+            assert f"{abs(row['gap'] - row['start']):.2f}" in size, "the length of the bar"
+            if variant in again:
+                assert judged.pop(0) == f"16 new: {signed_or_zero(again[variant])}"
+            assert judged == ([changes[variant].standing] if variant in changes else []), "the rules' word, as on Home"
 
 
 @pytest.mark.parametrize("position", [0, 7, 300])

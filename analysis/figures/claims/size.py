@@ -104,7 +104,7 @@ UNITS: dict[str, Unit] = {
     "points of the average": Unit(_signed, "points of the average"),
     "share of what positions are worth": Unit(_percent, "of positions' worth missed"),
     "points of exchanged words": Unit(_signed, "points of exchanged words"),
-    "points of CoLA": Unit(_signed, "points of CoLA missed"),
+    "points of CoLA": Unit(_signed, "points of CoLA (ROC AUC) missed", "CoLA points (AUC) missed"),
     "points of STS-B": Unit(_signed, "points of STS-B missed"),
     "times the baseline's tokens": Unit(_ratio, "the tokens of the baseline", "the tokens"),
     "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),

@@ -20,21 +20,24 @@ class RowSimilarities(NamedTuple):
     numbers: dict[str, float]
 
 
-def similarity_of_rows(entry: SizedEncoding, compare: str) -> tuple[str, np.ndarray]:
-    """The kind of a comparison, and the similarity of every two positions; the encoding's own score if it has one."""
+def similarity_of_rows(entry: SizedEncoding, compare: str, **options: object) -> tuple[str, np.ndarray]:
+    """The kind of a comparison, and the similarity of every two positions; the encoding's own score if it has one.
+
+    options: of its own score.
+    """
     encoding = ENCODINGS[entry.name]
     if encoding.make_similarity is not None:
-        return "score", encoding.similarity(entry.length, entry.dim)
+        return "score", encoding.similarity(entry.length, entry.dim, **options)
     if compare == "cosine":
         return "cosine similarity", measures.cosine(encoding.table(entry.length, entry.dim))
     return "dot product", encoding.similarity(entry.length, entry.dim)
 
 
-def compare_rows(entry: SizedEncoding, compare: str) -> RowSimilarities:
-    """The requested comparison; the encoding's own score where it defines one."""
+def compare_rows(entry: SizedEncoding, compare: str, **options: object) -> RowSimilarities:
+    """The requested comparison; the encoding's own score where it defines one. options: of that."""
     if compare not in COMPARISONS:
         raise AddendError(f"The comparison {compare!r} is unknown; choose one of: {', '.join(COMPARISONS)}.")
-    kind, values = similarity_of_rows(entry, compare)
+    kind, values = similarity_of_rows(entry, compare, **options)
     values.setflags(write=False)
     numbers = {
         "translation_invariance": measures.translation_invariance(values),

@@ -57,7 +57,9 @@ def overview(params: OverviewParameters) -> Figure:
     entry = sized(ENCODING_OF[variant], LENGTH, DIM)
     shares = direction_shares(entry.table())
     random = direction_shares(np.random.default_rng(0).normal(size=entry.table().shape))
-    comparison = compare_rows(entry, "cosine")
+    # An encoder sees both sides; a score whose paper has decoders alone is drawn as an encoder uses it.
+    both_sides = {"symmetric": True} if "symmetric" in entry.encoding.options else {}
+    comparison = compare_rows(entry, "cosine", **both_sides)
     count = directions_with_most(shares)
     held = (
         f"{count} of {len(shares)} directions hold {percent(HELD)} of what varies in the table"
@@ -83,7 +85,8 @@ def overview(params: OverviewParameters) -> Figure:
             f"{entry.title}, {entry.size}. {entry.encoding.note}",
             "Directions: squared singular values of the table without its mean row, as shares of their sum; grey: a "
             "Gaussian table of the same size, seed 0.",
-            f"Similarity: {comparison.kind}, the mean over all pairs of positions at a distance.",
+            f"Similarity: {comparison.kind}, the mean over all pairs of positions at a distance"
+            + (", on both sides, as an encoder uses it." if both_sides else "."),
             "Exact: nothing is sampled.",
         ),
         alt=f"{entry.title}: {held}{'; ' if rise else ''}{rise}.",
@@ -139,11 +142,13 @@ def _directions(entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, th
         ]
     )  # fmt: skip
     names.loc[0, "dx"] = 6 if names["align"][0] == "left" else -6
+    tooltip: tuple[marks.Tip, ...] = (("of", "table"), ("direction:Q", "direction"), ("share", "share", ".2~%"))
     return marks.panel(
         marks.rule(theme, x=count, dash=marks.DASH),
+        *marks.line_plot(other, x=x, y=y, theme=theme, dots=0, color=soft, tooltip=tooltip),
+        # One direction is no line.
         *marks.line_plot(
-            rows, x=x, y=y, theme=theme, dots=0, color=marks.hues("of", {"random": soft, entry.title: brown}),
-            tooltip=(("of", "table"), ("direction:Q", "direction"), ("share", "share", ".2~%")),
+            own, x=x, y=y, theme=theme, dots=marks.LARGE_DOT if len(own) == 1 else 0, color=brown, tooltip=tooltip
         ),
         *panels.names_at(names, x, y, theme),
         theme=theme,

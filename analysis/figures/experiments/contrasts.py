@@ -220,7 +220,8 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
         summary=lambda: frame[["pair", "effect", "low", "high", "seeds"]],
         quantity="Final loss, first \N{MINUS SIGN} second (nats)",
         caption=sentences(
-            f"What one change adds to the final loss, in {NATS}, with its 95 % interval; {undecided} of "
+            f"What one change adds to the final loss in recipe {join_names(dict.fromkeys(table.preset))}, in {NATS}, "
+            f"with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
             + (f", {held_back} of them only since many are tested at once (“{CORRECTED}”)" if held_back else "")
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
@@ -230,8 +231,14 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             if table.words.str.startswith(THEN).any()
             else "A row changes the encoder that the title of its group, or the words before its colon, name.",
             "Differences are paired by seed (Student's t). The loss is lower or higher where the whole interval lies "
-            "outside the grey band, and the same where it lies within. Filled: "
-            "decided, with as many seeds as "
+            "outside the grey band, and the same where it lies within. "
+            + (
+                "“Not lower” (or higher): the interval crosses an end of the band, and the rule asked only whether the "
+                "loss is lower (or higher), which is ruled out. "
+                if table.text.str.contains(f"{NOT_LOWER}|{NOT_HIGHER}").any()
+                else ""
+            )
+            + "Filled: decided, with as many seeds as "
             f"the rules ask for ({join_names(map(str, needed))}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
             "measured at once. The rules of recipe width128 were frozen before its trainings"

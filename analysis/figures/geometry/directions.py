@@ -28,6 +28,10 @@ WORTH = 0.01
 """The least that positions give a model's sentence similarity for shares of it to be drawn: the line of C10d."""
 
 
+FALLS = 0.01
+"""The least share by which the line of a cut falls after its highest point for the caption to say why."""
+
+
 @dataclass(frozen=True)
 class Held:
     """The shares of positions and of words, of all that varies in each, in the first `rank` of `width` directions.
@@ -158,9 +162,18 @@ def _of_the_cut(cut: CutApart | None) -> str:
     ends = f"{cut.intact:.3f} as trained, {cut.without:.3f} with the mean position everywhere"
     if cut.worth < WORTH:
         return f"Sentence similarity (STS-B) is {ends}: too little for shares of what positions give it."
+    rows = cut.rows.sort_values("along")
+    best = rows.iloc[int(rows.value.argmax())]
+    later = rows[rows.along > best.along]
+    falls = (
+        f" After {best.along:.0f} directions it falls again: each further direction that positions keep is one that "
+        "words lose."
+    )
     return (
         "Black: how much is left of what positions give sentence similarity (STS-B) when words are kept out of the "
         f"first k directions and positions inside them: {ends}."
+        + falls
+        * bool(len(later) and best.value - later.value.min() > FALLS)
     )
 
 
@@ -201,10 +214,13 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
-    # What more directions hold bounds what fewer of them do.
-    bound = "" if found.rank == found.measured else "at most "
     by_chance = found.words.baseline if found.rank == found.measured else found.rank / found.width
-    others = f"in {found.rank}: {bound}{percent(found.words.value, 1)}\nof words, random {percent(by_chance, 1)}"
+    others = f"in {found.rank}: {percent(found.words.value, 1)}\nof words, random {percent(by_chance, 1)}"
+    if found.rank < found.measured:
+        others = (
+            f"{found.measured} directions: {percent(found.words.value, 1)} of words,\n"
+            f"so {found.rank} at most that (random {found.rank}: {percent(by_chance, 1)})"
+        )
     named = pd.DataFrame(
         [
             {"along": found.rank, "value": found.positions, "hue": brown, "align": "right" if left else "left",

@@ -26,6 +26,8 @@ DECODERS = {
 }
 READABLE = 0.9
 """The share of right answers from which something counts as read: the line of the statements C13a and C13b."""
+MOSTLY = 0.5
+"""The share of right answers from which something that does not count as read is said to be read mostly."""
 COLUMNS = ["layer", "target", "decoder", "measure", "value", "low", "high", "chance", "windows", "tokens"]
 
 
@@ -109,7 +111,10 @@ def read_sentence(word: float, place: float, begins: str) -> str:
         return f"Both can be read from {begins}: {shares}"
     if max(word, place) < READABLE:
         return f"Neither can always be read from {begins}: {shares}"
-    return f"The {'word' if word >= place else 'exact place'} alone can be read from {begins}: {shares}"
+    read, other = ("word", "exact place") if word >= place else ("exact place", "word")
+    if min(word, place) >= MOSTLY:
+        return f"The {read} can be read from {begins}, the {other} mostly: {shares}"
+    return f"The {read} alone can be read from {begins}: {shares}"
 
 
 @figure("geometry_states", GeometryParameters)
@@ -136,9 +141,9 @@ def states(params: GeometryParameters) -> Figure:
         frame=lambda: table,
         caption=(
             f"How often a simple decoder is right on {row.windows:,} held-out windows, {_counted(found.curves)}; "
-            "bars are "
-            f"95 % intervals over windows. {sentence}; {after}. {readable(params.model)}, from the state that enters "
-            f"each layer; texts of {row.corpus}. {_which(found)}, fitted on other windows. By chance the word is right "
+            f"bars are 95 % intervals over windows, dotted is chance. {sentence}; {after}. "
+            f"{readable(params.model)}, from the state that enters each layer; texts of {row.corpus}. "
+            f"{_which(found)}, fitted on other windows. By chance the word is right "
             f"in {percent(chance[WORD], 1)}, the exact place in {percent(chance[EXACT], 1)} and one within 3 of it in "
             f"{percent(chance[NEAR], 1)}. Intervals are by bootstrap. {other_decoders(found)}"
         ),
@@ -227,14 +232,10 @@ def _curves(found: Decoded, theme: Theme) -> Chart:
     )  # fmt: skip
     dotted = alt.Chart(rows).mark_line(strokeDash=[1, 4], strokeWidth=marks.LINE, strokeCap="round")
     by_chance = dotted.encode(x=x, y=marks.same_axis(y, "chance"), color=marks.hues("series", hues), detail="series:N")
-    named = pd.DataFrame(
-        [{"layer": 0, "value": float(rows.chance.max()), "align": "left", "dx": 6, "dy": -11,
-          "hue": theme.colour(colours.SOFT), "name": "dotted: by chance"}]
-    )  # fmt: skip
     return marks.panel(
         by_chance,
         *lines,
-        *panels.names_at(pd.concat([_names(rows, hues, last), named]), x, y, theme),
+        *panels.names_at(_names(rows, hues, last), x, y, theme),
         theme=theme,
         width=marks.WIDE,
         height=340,

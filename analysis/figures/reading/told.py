@@ -119,7 +119,7 @@ NUMBERED = {
 """The steps from adding once to telling the attention of every layer, which the text and the picture number."""
 IN_MORE_PLACES = ("bert_a", *NUMBERED, OWN_MATRIX, "every_layer_hidden")
 """The variants of `COMPARED` that tell positions in more places, step by step."""
-CONCATENATIONS = ("bert_a_wide_narrow", "concat_wide_matched", "bert_a_narrow_80", "concat_20")
+CONCATENATIONS = ("bert_a_wide_narrow", "concat_wide_matched", "bert_a_wide", "bert_a_narrow_80", "concat_20")
 """The concatenations that the text of the step names, each below adding with the same words."""
 OF_THE_STEP = (*IN_MORE_PLACES, *CONCATENATIONS)
 """The variants of `COMPARED` that the text of the step compares."""
@@ -309,14 +309,14 @@ def reading_told(params: ToldParameters) -> Figure:
             ""
             if params.rows == ALL
             else "Each row changes the one that it is indented under, and the width of its feed-forward layers where "
-            "parameters would differ; the bar says by how much, and the number at the right what the rules say of it: "
-            "where they judge a change by new seeds, it is of these.",
+            "parameters would differ. The bar and the number at the right say by how much, and the word what the rules "
+            "say of it. Where they judge a change by new seeds, these have a number of their own.",
             f"Difference in loss on masked words, in nats; left of zero is better than {baseline}, which adds "
             "positions once." + (" Large and bold: the one that was picked." if chosen else ""),
             f"Dot and line: mean and 95 % interval, paired by seed with {baseline} of the same preset: "
             f"{_presets_in_words(frame[frame.judged])}. Shaded: ±{margin:g} nats, within which two losses count as "
             "the same by the rules.",
-            "Colours say how positions are told, as on the board.",
+            "Colours say how positions are told, as on the board." * (params.rows == ALL),
             RING * bool((~frame.judged).any()),
             f"Triangle: too far for the axis. {_lower(frame, baseline)}" if params.rows == ALL else "",
             f"{text}.",
@@ -443,6 +443,14 @@ def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
     return found
 
 
+def _by_the_rules(change: JudgedChange | None) -> list[str]:
+    """The lines under the number of a change: the rules' word, and before it the number of new seeds that it is of."""
+    if change is None:
+        return []
+    again = [f"{change.seeds} new: {signed_or_zero(change.difference)}"] if change.again else []
+    return [*again, change.standing]
+
+
 def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme: Theme) -> Chart:
     """A row a variant, of all under the name of its group: the difference with its interval, and its number at right.
 
@@ -461,17 +469,12 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     )
     written = [signed_or_zero(gap) for gap in frame.gap]
     rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
-    color = way_hues(rows.way, theme, None)
+    # The words of the single changes say how each tells positions; colours would say it a second time.
+    color = way_hues(rows.way, theme, None) if variant else theme.ink
     if not variant:
         changes = judged_changes(rows.variant)
-        rows["change"] = [
-            one.difference if (one := changes.get(row.variant)) and one.again else row.gap - row.start
-            for row in frames.rows(rows)
-        ]
         rows["written"] = [
-            signed_or_zero(row.change)
-            + (f"\n{one.standing}" if (one := changes.get(row.variant)) else "")
-            + (f"\n{one.seeds} new" if one and one.again else "")
+            "\n".join([signed_or_zero(row.gap - row.start), *_by_the_rules(changes.get(row.variant))])
             for row in frames.rows(rows)
         ]
         rows.loc[rows.variant == next(iter(COMPARED)), "written"] = f"change\n{plural(int(rows.seeds.max()), 'seed')}"
@@ -491,8 +494,8 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             )  # fmt: skip
     rows, every = rows[rows.gap.abs() <= limit], rows
     if not variant:
-        step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35)
-        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y, color=color))
+        step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35, color=theme.ink)
+        layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y))
     for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
         layers += marks.row_plot(
             selected,

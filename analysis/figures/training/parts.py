@@ -111,8 +111,9 @@ def parts(params: TrainingParameters) -> Figure:
             f"({trainings.conditions()}); below 0 is better, hollow is open. "
             f"Measured on {trainings.sample}. Diamonds: means over the seeds that all variants of one path "
             "share "
-            f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals. Filled: "
-            "significantly different from 0 after Holm's correction over the changes. Each change is measured on top "
+            f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals, each by itself. "
+            "Filled: significantly different from 0 after Holm's correction over the changes, which a change whose "
+            "interval is clear of 0 may fail. Each change is measured on top "
             "of "
             f"those above it; in another order it may give another number. {trainings.description(used)}"
         ),

@@ -11,7 +11,7 @@ from torch import Tensor
 from analysis.core.term_names import SCORE_BIAS
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Curves
-from analysis.measurements.terms.run import FollowedText, checked_family, encode, error_of, provenance
+from analysis.measurements.terms.run import FollowedText, checked_family, encode, error_of, provenance, sum_of_terms
 from analysis.models.load import Loaded
 from analysis.models.trace_sources import Layer, trace_sources
 
@@ -43,7 +43,7 @@ def curves(loaded: Loaded, asked: FollowedText) -> Curves:
         nonlocal pairs
         factors, mask = layer.factors(), layer.attended()
         own = layer.call.scores[0]
-        errors.append(error_of(measures.total_map(factors.query, factors.key, factors.scale, factors.bias), own))
+        errors.append(error_of(sum_of_terms(factors), own))
         alone = torch.zeros_like(own)
         sources = len(factors.query)
         for term in OF_POSITION:

@@ -14,7 +14,15 @@ from torch import Tensor
 from analysis.core.term_names import SOURCES
 from analysis.measurements.terms import measures
 from analysis.measurements.terms.result import Layers, Patterns
-from analysis.measurements.terms.run import AskedText, FollowedText, checked_family, encode, error_of, provenance
+from analysis.measurements.terms.run import (
+    AskedText,
+    FollowedText,
+    checked_family,
+    encode,
+    error_of,
+    provenance,
+    sum_of_terms,
+)
 from analysis.models.load import Loaded
 from analysis.models.patterns import patterns
 from analysis.models.trace_sources import Layer, trace_sources
@@ -47,11 +55,8 @@ def layers(loaded: Loaded, asked: EveryLayerOfText) -> Layers:
         factors, mask = layer.factors(), layer.attended()
         names.append(factors.terms)
         arguments = (factors.query, factors.key, factors.scale, mask, factors.bias)
-        scores, total = (
-            layer.call.scores[0],
-            measures.total_map(factors.query, factors.key, factors.scale, factors.bias),
-        )
-        errors.append(error_of(total, scores))
+        total = measures.total_map(factors.query, factors.key, factors.scale, factors.bias)
+        errors.append(error_of(sum_of_terms(factors), layer.call.scores[0]))
         parts, power = measures.share_parts(*arguments, total)
         squares = measures.centred_squares(*arguments)
         cancelled.append(measures.cancellation(squares, power).cpu().numpy())

@@ -90,10 +90,11 @@ class Number:
 class EncodingRow:
     """One method, or one strength of it. name: the variant. method: its key in `IN_USE`. form: the strength, in words.
 
-    lacks: the needs it does not meet. loss: minus that of added positions. rise: of the loss at 4 times the length of
-    training. parameters, products: against those of added positions at the reader's size. time: of a training step as
-    measured on our small encoder; earlier: by the measurement before that. tied: whether it shares the lowest loss with
-    others, since the rules do not tell them apart.
+    ticks: the needs that it meets; partly: those of them that it meets in part. lacks: those it does not meet. loss:
+    minus that of added positions. rise: of the loss at 4 times the length of training. parameters, products: against
+    those of added positions at the reader's size. time: of a training step as measured on our small encoder; earlier:
+    by the measurement before that. tied: whether it shares the lowest loss with others, since the rules do not tell
+    them apart.
     """
 
     name: str
@@ -102,6 +103,7 @@ class EncodingRow:
     title: str
     users: str
     ticks: tuple[bool, ...]
+    partly: tuple[bool, ...]
     lacks: tuple[str, ...]
     baseline: bool
     loss: Number | None
@@ -209,6 +211,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 title=", ".join(filter(None, (IN_USE[name].name, form))),
                 users=users(variant),
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
+                partly=tuple(need.partly(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
                 loss=loss,

@@ -33,12 +33,21 @@ def tells_order(settings: Settings) -> bool:
     return table or any(settings.get(name) for name in names)
 
 
+def tells_direction(settings: Settings) -> bool:
+    """True if an encoder can tell a text from its reverse, and not only how far apart words stand."""
+    return tells_order({**settings, "alibi": False})
+
+
 class Need(NamedTuple):
-    """A need of an engineer. title: the button's text. means: its meaning. met: true of the methods that meet it."""
+    """A need of an engineer. title: the button's text. means: its meaning. met: true of the methods that meet it.
+
+    partly: true of those that meet it in part alone.
+    """
 
     title: str
     means: str
     met: Callable[[Method], bool]
+    partly: Callable[[Method], bool] = lambda method: False
 
 
 NEEDS: dict[str, Need] = {
@@ -50,8 +59,10 @@ NEEDS: dict[str, Need] = {
     ),
     "order": Need(
         "Knows word order without a causal mask",
-        "An encoder, in which every token sees all, can tell one order from another.",
+        "An encoder, in which every token sees all, can tell one order from another. In brackets: it tells how far "
+        "apart words stand and not which comes first, so that a text and its reverse are one to it.",
         lambda method: tells_order(method.setup.settings),
+        lambda method: tells_order(method.setup.settings) and not tells_direction(method.setup.settings),
     ),
     "causal": Need(
         "Works in a causal decoder",

@@ -4,7 +4,6 @@ from itertools import chain, zip_longest
 
 from analysis.claims.statements import OPEN, WORDS, stored
 from analysis.core.errors import NoResults
-from analysis.core.formatting import SENTENCE_END
 from analysis.figures.reading.open_questions import ALL
 from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading.step import (
@@ -50,15 +49,14 @@ def _within_reach(hours: float | None) -> bool:
 
 
 def says(values: Values) -> str:
-    """The answer in its first and its last sentence, which says what nothing here can decide.
+    """The answer as the first page begins it, with what speaks against it and what nothing here can decide.
 
     Raises NoResults where it is not stored.
     """
     lead = next((step for step in answer() if step.name == "lead"), None)
     if lead is None:
         raise NoResults("The store holds no answer. Run: python -m analysis sync --rebuild")
-    first, last = SENTENCE_END.split(lead.bold)[0], SENTENCE_END.split(lead.sentence)[-1]
-    return first if last == first else f"{first} {last}"
+    return lead.sentence
 
 
 register(

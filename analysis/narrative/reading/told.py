@@ -36,7 +36,7 @@ CURVES = "curves"
 class Contrast(NamedTuple):
     """A statement in the words of the tour, which follow `lower` or `higher`. reverse: it compares the other way.
 
-    before: words before its size, of an encoder that the question does not name.
+    before: words before its size, where the question does not say which encoder it is of.
     """
 
     statement: str
@@ -52,10 +52,11 @@ QUESTIONS = {
     ),
     "Being added again?": (Contrast("C34e", "than added once, equally normalised"),),
     "Concatenating?": (
-        Contrast("C37b", "than adding, beside narrower words"),
-        Contrast("C36c", "than to full ones", before="adding to words as narrow ends "),
-        Contrast("C36d", "beside full words, in a wider, flatter model"),
-        Contrast("C36m", "than adding in that shape"),
+        Contrast("C37b", "than adding", before="At the same width, where words have less of it: "),
+        Contrast("C36c", "than to full ones", before="Adding to words as narrow: "),
+        Contrast("C36d", "than adding", before="In a wider, flatter model, beside full words: "),
+        Contrast("C36g", "than adding to equally wide words", before="In that shape: "),
+        Contrast("C36m", "than adding to words of its whole width", before="In that shape: "),
     ),
     "Twice as many steps?": (
         Contrast("C41a", "told to the attention of every layer than added once"),
@@ -122,7 +123,7 @@ def answers() -> str:
     lines = [three_steps(measured)]
     for question, contrasts in QUESTIONS.items():
         outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
-        lines += [f"{question} {'; '.join(outcomes)}."] if outcomes else []
+        lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
     if not any(lines):
         raise NoResults(
             f"No trainings of our own are stored yet. Run: python -m analysis ablate --preset {_presets()[1]}"
@@ -166,14 +167,14 @@ def _word(judged: Judgement, contrast: Contrast) -> str:
 
 
 def _outcome(judged: Judgement, contrast: Contrast) -> str:
-    """The final loss of one way of telling positions less another's and what the rules say of it: half a sentence."""
+    """The final loss of one way of telling positions less another's and what the rules say of it: a sentence."""
     effect, line = float(judged.effect or 0), float(judged.line or 0)
     word = _word(judged, contrast)
     if contrast.reverse:
         effect = -effect
     note = f"less than {line:g} counts as the same" if word == "same" else IN_BRACKETS.get(word, "")
     size = f"{fixed(abs(effect))} nats {'lower' if effect < 0 else 'higher'} {contrast.words}"
-    return f"{contrast.before}{size}{f' ({note})' if note else ''}"
+    return f"{contrast.before}{size}{f' ({note})' if note else ''}."
 
 
 def compared(name: str) -> str:

@@ -64,7 +64,10 @@ def show_rows(
         key,
         {
             "rows": [
-                row.json() | {"ticks": [row.ticks[index] for index in shown], "times": _times(row)} for row in rows
+                row.json()
+                | {name: [getattr(row, name)[index] for index in shown] for name in ("ticks", "partly")}
+                | {"times": _times(row)}
+                for row in rows
             ],
             "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": NEEDS[name].title} for name in columns],
             "asked": list(asked),

@@ -141,7 +141,7 @@ function writeCost(svg, row) {
 const untrained = (row) => !row.loss && !row.rise && !row.baseline;
 
 function spoken(row, needs) {
-  const ticks = needs.map((need, index) => `${need.title}: ${row.ticks[index] ? "yes" : "no"}`).join("; ");
+  const ticks = needs.map((need, index) => `${need.title}: ${row.partly[index] ? "in part" : row.ticks[index] ? "yes" : "no"}`).join("; ");
   const number = (name, found) => (found ? `${name} ${signed(found.value)}, ${found.note}` : `${name} not measured`);
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
@@ -154,7 +154,7 @@ function spoken(row, needs) {
 function cells(row, needs, asked) {
   const ticks = needs.map((need, index) => {
     const kind = `${row.ticks[index] ? "yes" : "no"}${asked.includes(need.name) ? " asked" : ""}`;
-    return make("span", { class: kind, "data-short": need.short }, row.ticks[index] ? "✓" : "–");
+    return make("span", { class: kind, "data-short": need.short }, row.partly[index] ? "(✓)" : row.ticks[index] ? "✓" : "–");
   });
   return [
     make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),

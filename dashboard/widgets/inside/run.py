@@ -17,11 +17,16 @@ PAGE = "inside"
 RunT = TypeVar("RunT")
 
 
-def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT], *sides: str) -> RunT:
+def run(
+    pickers: Pickers,
+    compute: Callable[[Callable[[str], None]], RunT],
+    *sides: str,
+    on_failure: Callable[[], None] = lambda: None,
+) -> RunT:
     """The result of a run, whose progress a status box shows. On a failure says why, and ends the page.
 
     compute: makes the result, and reports its progress to the function that it is given. sides: the ends of the names
-    of the fields that it takes: "" of the left side, "2" of the right one.
+    of the fields that it takes: "" of the left side, "2" of the right one. on_failure: draws what else the page has.
     """
     place = st.empty()
     status = place.status("Starting", expanded=False)
@@ -30,6 +35,7 @@ def run(pickers: Pickers, compute: Callable[[Callable[[str], None]], RunT], *sid
             result = compute(live.progress_reporter(status))
     except AddendError as problem:
         place.empty()
+        on_failure()
         with st.container(key="inside.failed"):  # By which the style shows the form on a narrow page.
             pickers.done()
             show.show_problem(problem)

@@ -33,8 +33,11 @@ FIGURES = {
 """Figures that stand below the maps for whoever exports one: the value of `look` -> its name."""
 
 
-def decomposition(pickers: Pickers) -> Decomposition | NoFamily:
-    """The terms of the text; the reason why there are none, for an architecture whose terms are not known."""
+def decomposition(pickers: Pickers, on_failure: Callable[[], None] = lambda: None) -> Decomposition | NoFamily:
+    """The terms of the text; the reason why there are none, for an architecture whose terms are not known.
+
+    on_failure: as of `run`.
+    """
 
     def compute(progress: Callable[[str], None]) -> Decomposition | NoFamily:
         try:
@@ -42,12 +45,15 @@ def decomposition(pickers: Pickers) -> Decomposition | NoFamily:
         except NoFamily as unknown:
             return unknown
 
-    return run(pickers, compute)
+    return run(pickers, compute, on_failure=on_failure)
 
 
-def opening_tab(pickers: Pickers) -> str:
-    """The tab that a link without one opens: Positions for a model whose scores have no terms of position."""
-    result = decomposition(pickers)
+def opening_tab(pickers: Pickers, on_failure: Callable[[], None]) -> str:
+    """The tab that a link without one opens: Positions for a model whose scores have no terms of position.
+
+    on_failure: draws what the page has besides, where the text cannot be taken apart.
+    """
+    result = decomposition(pickers, on_failure)
     return "positions" if isinstance(result, NoFamily) or result.position_kind == "rotated" else "scores"
 
 

@@ -171,6 +171,12 @@ register(
                 "({low:.2f} to {high:.2f}).",
             ),
             Tempering(
+                "C41c",
+                OPEN,
+                "After twice as many steps of recipe width128 it is not decided whether it still ends higher: by "
+                "{effect:.2f} nats ({low:.2f} to {high:.2f}).",
+            ),
+            Tempering(
                 "C17g", OPEN, "Of parts that stay apart in attention, too, there is one published figure. {found}"
             ),
         ),

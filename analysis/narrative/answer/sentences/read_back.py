@@ -1,8 +1,8 @@
 """Both can be read from the sum again, and from a sum of random tables too."""
 
-from analysis.claims.statements.judgement import SUPPORTED, Ask
+from analysis.claims.statements.judgement import FAILS, SUPPORTED, Ask
 from analysis.core import default_model
-from analysis.core.formatting import percent
+from analysis.core.formatting import join_names, percent
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
@@ -29,12 +29,21 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"{bold} from the sum of {default_model.NAME}: the best of {decoders['word']} simple decoders reads "
         f"{percent(entries['word'])} of the words that occur often, and the best of {decoders['position']} the exact "
-        f"position in {percent(entries['position'])} of cases.{_at_random(ask)}",
+        f"position in {percent(entries['position'])} of cases.{_elsewhere(facts)}{_at_random(ask)}",
         bold=bold,
         heading=f"{bold} from the sum",
         value=entries["position"],
         query=QUERY,
     )
+
+
+def _elsewhere(facts: Facts) -> str:
+    """The other models in which the exact position is read less often than its statement asks; empty without any."""
+    failing = [one for one in facts["C13b"].readings if one.standing == FAILS and one.source != default_model.NAME]
+    if not failing:
+        return ""
+    where = join_names([f"{percent(one.value)} in {one.source}" for one in failing if one.value is not None])
+    return f" Elsewhere the exact position is read less often: {where}."
 
 
 def _at_random(ask: Ask) -> str:
