@@ -321,6 +321,15 @@ def public_address(browser_address: str | None = None) -> str:
     return (settings.text("ADDEND_PUBLIC_URL") or browser_address or "http://localhost:8501").rstrip("/")
 
 
+def is_local(address: str) -> bool:
+    """True of an address that leads to the machine itself, which nobody else can open.
+
+    >>> is_local("http://localhost:8501/claims"), is_local("https://example.org/claims")
+    (True, False)
+    """
+    return urlsplit(address).hostname in {"localhost", "127.0.0.1", "::1"}
+
+
 def link(page: str, values: Mapping[str, Value] | None = None, address: str | None = None) -> str:
     """The address that shows a page in a state. The home page is the root: its own path would not open."""
     query = urlencode(VIEWS[page].parameters(values or {}), doseq=True)

@@ -20,6 +20,10 @@ GROUPS = {
         "untied": "Words and positions have separate matrices for queries and keys, instead of sharing one pair.",
         "untying": "Giving words and positions separate matrices for queries and keys, instead of one pair that both "
         "use.",
+        "words of 80 %": "Of an encoder: its words fill 80 % of the width, and the rest of their table is empty, as "
+        "wide as the part that a concatenation gives to positions.",
+        "words of 50 %": "Of an encoder: its words fill half of the width, and the rest of their table is empty, as "
+        "wide as the part that a concatenation gives to positions.",
         "causal": "Each token attends to itself and to the tokens before it, never to later ones.",
         "rotary": "Positions rotate queries and keys, so that a score depends on places only through the signed "
         "distance between two tokens.",

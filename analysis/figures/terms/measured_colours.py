@@ -10,6 +10,10 @@ from analysis.figures import marks
 from analysis.figures.drawing import Theme, colour_scale, part_around_zero
 
 
+ROOM = 0.2
+"""The least part of a scale of shares below zero whose end has room for a number beside zero's."""
+
+
 def measured_domain(values: ndarray, measure: str) -> tuple[float, float]:
     """The ends of a scale for shares or effects; shares may be negative, and then only as far down as they go.
 
@@ -28,5 +32,7 @@ def measured_colours(values: ndarray, measure: str, label: str, theme: Theme) ->
     scale = part_around_zero(theme.diverging, low, high) if share else colour_scale(theme.sequential, (low, high))
     key = marks.colour_bar(label, form=".0%" if share else ".2~f")
     key["tickCount"] = 3  # More numbers such as 100 % would touch.
+    if low < -ROOM:
+        key["values"] = [low, 0, high / 2, high]
     color = alt.Color("value:Q", scale=scale, legend=key)
     return color, theme.ink_on_cells(f"abs(datum.value) > {theme.strong * max(-low, high)}")

@@ -31,8 +31,8 @@ function dot(svg, x, ring, colour) {
 }
 
 // A triangle at an end of the axis: the value, or the end of its interval, lies beyond. inward: the way to the axis.
-function beyond(svg, x, inward, colour) {
-  mark(svg, "path", { d: `M${x + 8 * inward} ${ROW / 2 - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
+function beyond(svg, x, inward, colour, y = ROW / 2) {
+  mark(svg, "path", { d: `M${x + 8 * inward} ${y - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
 }
 
 // A printed value; below it a line or two: the few seeds of a ring, that it is open, another recipe.
@@ -70,8 +70,10 @@ function drawLoss(svg, width, row) {
     }
   }
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
-  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour);
   const ring = few || undecided;
+  // Words below the value reach as far as the end of the axis; the value does not.
+  const level = mean > LOSS.high && ring ? y - 7 : y;
+  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);
   if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   const standing = few || (undecided ? why : row.tied ? "tied first" : "");
   const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");

@@ -98,6 +98,7 @@ def _exports(figure: Figure, key: str, link: str) -> None:
         "A picture for a paper is 3.3 or 6.9 inches wide, has letters of 8 points and no title. Its caption, to copy:"
     )
     st.code(paper_caption(figure, link), language=None, wrap_lines=True)
+    _note_local(link)
     st.caption("Pictures and pages contain the manifest: link, versions, model, input, command.")
     exports.export_notice()
 
@@ -130,7 +131,17 @@ def _sources(figure: Figure, page: str, link: str) -> None:
             st.text(f"{name}: {value}")
     st.caption("Cite this")
     cite_this(figure.name, figure.title, link)
+    _note_local(link)
     cite(figure.citation_keys)
+
+
+def _note_local(link: str) -> None:
+    """Says of an address that leads to the reader's own machine that nobody else can open it, and what helps."""
+    if links.is_local(link):
+        st.caption(
+            "The address leads to this machine, and nobody else can open it. For one to cite, set ADDEND_PUBLIC_URL "
+            "to the address of a copy that others reach; the command under Source makes the same figure anywhere."
+        )
 
 
 def _file_stem(figure: Figure) -> str:
