@@ -9,7 +9,6 @@ from numpy import ndarray
 from analysis.figures import marks
 from analysis.figures.drawing import Theme, colour_scale, part_around_zero
 
-
 ROOM = 0.2
 """The least part of a scale of shares below zero whose end has room for a number beside zero's."""
 
