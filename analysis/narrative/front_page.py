@@ -128,8 +128,9 @@ class WayOfTelling:
 
     quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is
     adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
-    the order of words yet. recipe: the preset that it was trained with, where that is another one; it is then compared
-    with adding by that preset. undecided: whether the rules leave its difference from adding open. last_change: its
+    the order of words yet. method: whether it is a method as models use it, which differs from adding in several things
+    at once. recipe: the preset that it was trained with, where that is another one; it is then compared with adding by
+    that preset. undecided: whether the rules leave its difference from adding open. last_change: its
     last change alone; None where no rule judges it. remarks: the sentences of the answer that are about it.
     """
 
@@ -141,6 +142,7 @@ class WayOfTelling:
     high: float
     seeds: int
     steps: int
+    method: bool = False
     recipe: str = ""
     undecided: bool = False
     last_change: LastChange | None = None
@@ -152,7 +154,7 @@ class FrontPage:
     """Everything on Home. apart: None where that surgery is not stored. minutes: the time of the guided tour.
 
     ways: adding first, then other ways of telling positions, each with one change from one of those before it; at the
-    end those that were trained by another recipe.
+    end a whole method.
     """
 
     steps: tuple[AnswerStep, ...]

@@ -63,7 +63,7 @@ STYLE = """
 .answer .ways .dot { position: absolute; top: 3.5px; width: 9px; height: 9px; margin-left: -4.5px; border-radius: 50%;
   background: var(--ink); }
 .answer .ways .undecided .dot { background: var(--ground); border: 2px solid var(--ink); }
-.answer .ways tbody tr.another { border-top: 2px solid var(--soft); }
+.answer .ways tbody tr.method { border-top: 2px solid var(--soft); }
 .answer .all:not(:has(details.others[open])) .ways .further { display: none; }
 .answer .ways .further > * { background: var(--panel); }
 .answer .all details p { color: var(--soft); font-size: 0.9rem; margin: 2px 0 4px; }
@@ -337,7 +337,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
 
 
 def _row_class(way: WayOfTelling, place: int) -> str:
-    classes = {"adding": not place, "further": not way.quoted, "another": way.recipe, "undecided": way.undecided}
+    classes = {"adding": not place, "further": not way.quoted, "method": way.method, "undecided": way.undecided}
     return " ".join(name for name, holds in classes.items() if holds)
 
 

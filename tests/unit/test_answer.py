@@ -88,8 +88,8 @@ def test_the_answer_turns_when_verdicts_do(store: Path) -> None:
     assert "trained on" not in further(C35a=OPEN)["room"]
     assert "as many random directions, 7 %" in further(C35a=SUPPORTED, C35b=SUPPORTED)["room"]
     assert "random directions, 7 %" not in further(C35a=SUPPORTED, C35b=OPEN)["room"]
-    assert "turning its queries" not in told(C22c=OPEN)["lead"]
-    assert "turning its queries" in told(C22c=SUPPORTED)["lead"]
+    assert "turning these" not in told(C22c=OPEN, C42a=OPEN)["lead"]
+    assert "turning these" in told(C22c=SUPPORTED, C42a=OPEN)["lead"]
     assert "Sharing the turned key" in told(C30e=SUPPORTED)["inside_heads"]
     assert "Sharing the turned key" not in told(C30e=CONTRADICTED)["inside_heads"]
     assert "ends no lower" in told(C34b=OPEN, C34r=SUPPORTED)["told_once"]
@@ -150,6 +150,42 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
     one = sentence(high=-0.06, control=CONTRADICTED, seeds=8)
     assert f"The control's own words.\n{shape} {wider} (open)." in one
     assert "words of full width" not in sentence(high=0.01, control=OPEN), "an interval that holds zero tells nothing"
+
+
+def test_rotations_are_told_by_the_recipe_of_the_table_once_it_has_decided_them(store: Path) -> None:
+    def told_with(**changes: dict) -> dict[str, str]:
+        every = [replace(one, **changes.get(one.id, {})) for one in statements.statements()]
+        return {row["name"]: row["sentence"] for row in tables(every, ask)["answers"]}
+
+    turned = {"verdict": SUPPORTED, "effect": -0.33, "low": -0.36, "high": -0.3, "seeds": 8, "missing": 0}
+    apart = {"verdict": CONTRADICTED, "effect": -0.08, "low": -0.1, "high": -0.06}
+    again = {"effect": -0.01, "low": -0.03, "high": 0.01, "verdict": SUPPORTED}
+    begin = "Turned into queries and keys, positions end 0.33 nats lower than added (8 seeds)"
+    sentence = told_with(C42a=turned, C42d=apart)["told_once"]
+    assert f"{begin}, 0.08 nats lower than told to them in every layer." in sentence
+    assert f"{begin}, the same as told to them in every layer." in told_with(C42a=turned, C42d=again)["told_once"]
+    assert f"{begin}." in told_with(C42a=turned, C42d={"verdict": OPEN})["told_once"]
+    assert "5 seeds, another recipe" in told_with(C42a={"verdict": OPEN})["told_once"]
+
+
+def test_the_lead_names_the_way_of_every_layer_that_did_worse(store: Path) -> None:
+    worse = "turning these by them, did better than adding them once at the input; a fixed bias by distance did worse."
+    for verdict, low, said in ((CONTRADICTED, 0.5, True), (CONTRADICTED, -0.02, False), (OPEN, 0.5, False)):
+        every = [replace(one, verdict=verdict, low=low) if one.id == "C42b" else one for one in statements.statements()]
+        lead = next(row["sentence"] for row in tables(every, ask)["answers"] if row["name"] == "lead")
+        assert (worse in lead) == said
+        assert ("did worse" in lead) == said
+
+
+def test_the_published_masked_encoders_in_which_a_bias_by_distance_did_better_are_named(store: Path) -> None:
+    rows = read.query("SELECT variant, citation, table_name, value FROM published_scores WHERE setting LIKE '%MLM%'")
+    tables = rows.groupby(["citation", "table_name"])
+    biased = {name: table.set_index("variant").value for name, table in tables if "ALiBi" in set(table.variant)}
+    assert list(biased) == [("haviv2022nopos", "Table 4")]
+    assert all(table["ALiBi"] < table["Learned"] for table in biased.values())
+    (step,) = (step for step in stored_answer.answer() if step.name == "told_once")
+    if statement("C42b").verdict == CONTRADICTED:
+        assert any("ALiBi ends a little lower (Haviv" in limit.words for limit in step.tempered_by)
 
 
 def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: Path) -> None:

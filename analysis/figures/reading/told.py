@@ -416,7 +416,7 @@ def change_in_words(variant: str) -> str:
 class JudgedChange(NamedTuple):
     """A variant's last change alone, by a statement: its difference in nats, the rules' word, and the seeds.
 
-    again: the rules of the other steps did not ask for it; it was trained again with seeds of its own.
+    again: it was trained again, with seeds of its own.
     """
 
     difference: float
@@ -428,7 +428,7 @@ class JudgedChange(NamedTuple):
 def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
     """The last change of each of these variants by the newest statement about it; those without one are left out."""
     facts = {one.id: one for parent in PARENTS for one in stored.parts(parent)}
-    found, first = {}, encoder_rules().version
+    found, first = {}, encoder_rules().seeds
     pairs = {frozenset((variant, changed_from(variant))): variant for variant in variants}
     for name, (contest, rules) in encoder_contests().items():
         fact, variant = facts.get(name), pairs.get(frozenset((contest.variant, contest.baseline)))
@@ -438,7 +438,7 @@ def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
             continue
         word = standing(fact.verdict, fact.low, fact.high, fact.line)
         effect, word = (fact.effect, word) if contest.variant == variant else (-fact.effect, turned(word))
-        again = variant in NUMBERED and rules.version != first and not fact.missing
+        again = rules.seeds != first and not fact.missing
         found[variant] = JudgedChange(effect, word, fact.seeds or 0, again)
     return found
 

@@ -36,7 +36,7 @@ PRESET = "width128"
 def front_page() -> FrontPage:
     """The content of Home, computed from the store."""
     ways = ways_of_telling()
-    every = (*ways, *_by_another_recipe()) if ways else ()
+    every = (*ways, *_whole_method()) if ways else ()
     return FrontPage(steps=answer(), ways=every, cards=cards(), apart=separated(), minutes=minutes())
 
 
@@ -52,12 +52,14 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
     return tuple(ways.values()) if len(ways) > 1 and first and not first.changes else ()
 
 
-def _by_another_recipe() -> tuple[WayOfTelling, ...]:
-    """The way that a sentence quotes from an earlier recipe."""
-    preset, variant = training_rules().preset, told_once.rotary_variant()
+def _whole_method() -> tuple[WayOfTelling, ...]:
+    """Rotary positions, as a sentence quotes them: by the recipe of the table, else by an earlier one."""
+    variant = told_once.rotary_variant()
     remarks = _remarks().get(variant, ())
-    way = _way(variant, _rows(preset).get(variant), remarks, quoted=True) if remarks else None
-    return () if way is None else (replace(way, recipe=preset),)
+    for preset in (PRESET, training_rules().preset) if remarks else ():
+        if (way := _way(variant, _rows(preset).get(variant), remarks, quoted=True)) is not None:
+            return (replace(way, method=True, recipe=preset if preset != PRESET else ""),)
+    return ()
 
 
 def _rows(preset: str) -> Mapping[str, VariantRow]:

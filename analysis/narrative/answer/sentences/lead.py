@@ -1,10 +1,13 @@
 """The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
-from analysis.claims.statements.judgement import SUPPORTED, Ask
+from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
-QUERY = "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C34w', 'C22c')"
+QUERY = (
+    "SELECT id, verdict FROM statements "
+    "WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C34w', 'C22c', 'C42a', 'C42b')"
+)
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence:
@@ -21,12 +24,16 @@ def _holds(facts: Facts, *names: str) -> bool:
 
 def _loses(facts: Facts) -> str:
     """A sentence on the methods that did better than adding positions once at the input; empty if none is supported."""
-    told, turned = _holds(facts, "C34q") or _holds(facts, "C34b"), _holds(facts, "C22c")
+    told = _holds(facts, "C34q") or _holds(facts, "C34b")
+    turned = _holds(facts, "C22c") or _holds(facts, "C42a")
     if not told and not turned:
         return ""
     # Only what is told to queries and keys gained: positions added again to the whole input of every layer did not.
-    ways = ["telling positions to the attention scores of every layer"] * told
-    ways += [f"turning {'its' if told else 'the'} queries and keys by them"] * turned
+    ways = ["telling positions to the queries and keys of every layer"] * told
+    ways += [f"turning {'these' if told else 'the queries and keys'} by them"] * turned
+    bias = facts.get("C42b")
+    worse = bias is not None and bias.verdict == CONTRADICTED and bias.low is not None and bias.low > 0
+    but = "; a fixed bias by distance did worse" * worse
     matrix = ""
     if _holds(facts, "C34w"):
         matrix = " A matrix of its own for positions changed the final loss little, even as extra parameters."
@@ -34,8 +41,8 @@ def _loses(facts: Facts) -> str:
         matrix = " A matrix of its own for positions changed the final loss little at equally many parameters."
     return (
         f" In our small encoders, {', or '.join(ways)}{',' * (len(ways) > 1)} did better than adding "
-        f"{'them' if told else 'positions'} once at the input.{matrix} No paper that we read says why its designers "
-        "chose to add."
+        f"{'them' if told else 'positions'} once at the input{but}.{matrix} No paper that we read says why its "
+        "designers chose to add."
     )
 
 

@@ -37,8 +37,11 @@ GAPS = (
 """The mean gap in validation loss, in nats, between adding once and telling the attention of every layer, by step."""
 TWICE = "C41a"
 """The same gap after twice as many steps."""
-ROTARY = "C22c"
-"""The contrast of rotations with adding, of another recipe, told where it is supported."""
+ROTARY, EARLIER_ROTARY = "C42a", "C22c"
+"""The contrasts of rotations with adding, by the recipe of the others and by an earlier one: the first that is
+supported is told."""
+TURNED_OR_TOLD = "C42d"
+"""Rotations against positions that are told to the queries and keys of every layer, by the recipe of the others."""
 ABSOLUTE = "C34q"
 """By the same recipe, positions that are told as often but not turned, against adding."""
 EQUALLY_NARROW = "C36b"
@@ -246,23 +249,45 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
 
 def rotary_variant() -> str:
     """The variant of the contrast of rotations with adding."""
-    return next(contest.variant for contest in training_rules().statements if contest.id == ROTARY)
+    return next(contest.variant for contest in training_rules().statements if contest.id == EARLIER_ROTARY)
 
 
 def _rotary(facts: Facts) -> list[Remark]:
     """The remark on rotary positions, if the rules have decided that they end lower."""
     fact = facts.get(ROTARY)
+    if fact is not None and fact.verdict == SUPPORTED and fact.effect is not None:
+        return [Remark(variant=rotary_variant(), sentence=f"{_turned(fact)}){_beside_told(facts)}.")]
+    return _earlier_rotary(facts)
+
+
+def _turned(fact: Judgement) -> str:
+    """Rotations against adding, up to the end of the bracket on the seeds."""
+    seeds = plural(fact.seeds or 0, "seed")
+    return f"Turned into queries and keys, positions end {nats(fact.effect or 0.0)} than added ({seeds}"
+
+
+def _beside_told(facts: Facts) -> str:
+    """A clause on rotations beside positions that are told as often but not turned; empty while that is open."""
+    fact = facts.get(TURNED_OR_TOLD)
+    if fact is None or fact.effect is None or fact.verdict not in (SUPPORTED, CONTRADICTED):
+        return ""
+    if fact.verdict == SUPPORTED:
+        return ", the same as told to them in every layer"
+    return f", {nats(fact.effect)} than told to them in every layer"
+
+
+def _earlier_rotary(facts: Facts) -> list[Remark]:
+    """The remark on rotary positions by the earlier recipe."""
+    fact = facts.get(EARLIER_ROTARY)
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
         return []
-    size, seeds = nats(fact.effect), plural(fact.seeds or 0, "seed")
     absolute = facts.get(ABSOLUTE)
     as_low = (
         f"; positions that every layer is told without cross terms end {nats(absolute.effect)} there"
         if absolute is not None and absolute.verdict == SUPPORTED and absolute.effect is not None
         else ""
     )
-    sentence = f"Turned into queries and keys, positions end {size} than added ({seeds}, another recipe){as_low}."
-    return [Remark(variant=rotary_variant(), sentence=sentence)]
+    return [Remark(variant=rotary_variant(), sentence=f"{_turned(fact)}, another recipe){as_low}.")]
 
 
 register(
@@ -280,6 +305,14 @@ register(
                 CONTRADICTED,
                 "Telling positions often is not enough: added again to the whole input of "
                 "every layer, they end {size:.2f} nats higher than added once, equally normalised.",
+            ),
+            Tempering(
+                "C42b",
+                CONTRADICTED,
+                "Telling every layer the distance alone is not enough either: with a fixed bias by distance, alike on "
+                "both sides (symmetric ALiBi), the loss ends {size:.2f} nats higher than with positions added once. In "
+                "the one published table of masked encoders, which are much larger, ALiBi ends a little lower (Haviv "
+                "et al., 2022).",
             ),
             Tempering(
                 "C34h",
