@@ -59,7 +59,7 @@ register(
     Encoding(
         name="learned",
         title="Learned",
-        summary="One trained vector per position, and none beyond the longest text seen in training.",
+        summary="One trained vector per position, and none beyond the end of its table.",
         enters="added",
         paper="Devlin et al. 2019, BERT: Pre-training of Deep Bidirectional Transformers, NAACL",
         key="devlin2019bert",

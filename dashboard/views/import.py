@@ -1,6 +1,8 @@
 """Bring your own: results made elsewhere, shown as they would be stored, then stored with the rest."""
 
 import io
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -97,6 +99,11 @@ def landing(plan: Plan) -> dict[str, str]:
     return {"row": f"{run.preset}/{run.variant}"}
 
 
+def _each(rows: Sequence[Mapping[str, Any]], column: str) -> str:
+    """The different values of a column, of which curves have no task: `cola, rte`."""
+    return ", ".join(dict.fromkeys(str(row[column]) for row in rows if row.get(column)))
+
+
 def show_preview(plan: Plan) -> None:
     """Shows the runs that would be added, or every bad row."""
     for skipped in plan.left[:MAX_LISTED]:
@@ -121,7 +128,8 @@ def show_preview(plan: Plan) -> None:
         return
     st.markdown(f"This would add {plan.rows:,} rows of {len(plan.runs):,} runs.")
     runs = [
-        {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed, "rows": len(run.rows),
+        {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed,
+         "task": _each(run.rows, "task"), "metric": _each(run.rows, "metric"), "rows": len(run.rows),
          "last value": str(run.rows[-1]["value"]), "form": run.form, "from": ", ".join(run.sources[:3])}
         for run in plan.runs
     ]  # fmt: skip

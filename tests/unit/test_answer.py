@@ -300,6 +300,7 @@ def test_a_gain_in_every_layer_names_where_in_the_layer(store: Path) -> None:
             " and of ",
             "whole input of ",
             "with positions told in ",
+            "told to them in ",
             "positions that ",
         )
         assert all(place.endswith(known) for place in places), places
@@ -416,7 +417,9 @@ def test_the_gap_after_twice_as_many_steps_takes_the_place_of_the_one_that_was_c
     losses = finals.pivot_table(index="seed", columns="variant", values="final_loss")
     gaps = (losses.bert_a - losses.every_layer_attention).dropna()
     text = told()["told_once"]
-    assert f"Trained twice as long, {gaps.mean():.2f} nats of the gap are left ({len(gaps)} seeds" in text
+    whole = abs(statement("C34b").effect)
+    assert f"ends {whole:.2f} nats higher" in text, "the gap that a part is left of"
+    assert f"Trained twice as long, {gaps.mean():.2f} of the {whole:.2f} nats are left ({len(gaps)} seeds" in text
     assert "still closing" not in text
     assert statement("C41a").effect == pytest.approx(-gaps.mean())
     assert statement("C41a").line == 0.05

@@ -21,7 +21,7 @@ from analysis.figures.terms.term_marks import draw_bars
 from analysis.links import VIEWS
 from analysis.measurements.decoding.measure import HELD_BACK
 from analysis.narrative import geometry
-from analysis.store import files
+from analysis.store import files, read
 from analysis.store.paths import data_folder
 
 SHARES = {"position": 0.2, "context": 0.1, "residual": 0.6, "mean": 0.1, "noise": 0.002, "left_out": 0.3}
@@ -275,6 +275,28 @@ def test_shares_against_depth_come_in_both_aggregations_and_effects_in_one(data:
     assert "layer 0: position → position; layer 1: position → position" in figure.caption
     assert len(drawing.panels(figure, Theme())) == 2
     assert len(drawing.panels(made("depth_terms", measure="effect"), Theme(dark=True))) == 1
+
+
+@pytest.mark.parametrize("measure", ["share", "effect"])
+def test_every_measured_model_has_its_figures_over_many_texts(store: Any, measure: str) -> None:
+    """Also where terms cancel, so that shares are withheld: no number lacks in a sentence, and a note says why."""
+    cancelling = read.query("SELECT DISTINCT model, layer FROM term_stats WHERE share IS NULL")
+    assert set(cancelling.model) == {"all-mpnet-base-v2"}, "a model of which shares are withheld is among the stored"
+    for model, corpus in measured.models_and_corpora().drop_duplicates("model").itertuples(index=False):
+        layers = [0, 8] if model in set(cancelling.model) else [0]
+        for layer in layers:
+            fields = {"model": model, "corpus": corpus, "measure": measure, "layer": layer}
+            for name in ("terms_heads", "terms_aggregates", "depth_heads", "depth_cell", "depth_terms"):
+                values = {**VIEWS["depth"].defaults(), **VIEWS["terms"].defaults(), **fields}
+                if layer and name == "terms_aggregates" and measure == "share":
+                    with pytest.raises(NoResults, match="the terms cancel"):
+                        FIGURES[name].of(values)
+                    continue
+                figure = FIGURES[name].of(values)
+                assert not re.search(r"\bnan\b", f"{figure.finding} {figure.caption} {figure.alt}")
+                list(drawing.panels(figure, Theme()))
+                if layer and name != "depth_cell":
+                    assert "the terms cancel" in figure.caption.split(". ")[0]
 
 
 def test_an_unknown_term_or_measure_is_said(data: Any) -> None:

@@ -221,7 +221,8 @@ def test_only_numbers_of_judged_recipes_of_one_size_have_a_place_on_the_axis(sto
             if number is not None:
                 assert bool(number.elsewhere) == (not re.search(f"preset ({JUDGED}|width128), masked", number.note))
                 count, _, unit = number.note.rpartition(", ")[2].partition(" ")
-                assert number.elsewhere or bool(number.few) == (int(count) < seeds_needed(JUDGED)), unit
+                preset = re.search(r"preset (\w+)", number.note)[1]
+                assert number.elsewhere or bool(number.few) == (int(count) < seeds_needed(preset)), unit
         trained = read.query(
             "SELECT count(*) AS n FROM pretrainings WHERE variant = ? AND preset = ?", [row.name, JUDGED]
         )

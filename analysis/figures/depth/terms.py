@@ -7,13 +7,13 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.errors import LinkError
+from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, fixed, percent
 from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
-from analysis.figures.terms.corpus import provenance, stored_terms
+from analysis.figures.terms.corpus import cancelled_note, provenance, stored_terms
 from analysis.figures.terms.maps import REST
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import (
@@ -76,16 +76,20 @@ def heads(params: TermParameters) -> Figure:
         raise LinkError(f"{readable(params.model)} has no term {term!r}; choose another.")
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
-    peak = result.iloc[int(result[measure].argmax())]
+    if result[measure].isna().all():
+        raise NoResults(f"No share of {term_label(term)} is given. {cancelled_note(result).rstrip()}")
+    peak = result.loc[result[measure].idxmax()]
     size = f"{percent(peak[measure])} of what varies" if measure == "share" else f"{fixed(peak[measure])} nats"
-    text = f"{term_label(term)} is largest in layer {peak.layer}, head {int(peak['head'])}: {size}."
+    given = int(result[measure].notna().sum())
+    among = f"Among the {given} of {len(result)} heads whose terms do not cancel, " if given < len(result) else ""
+    text = f"{among}{term_label(term)} is largest in layer {peak.layer}, head {int(peak['head'])}: {size}."
     columns = ["layer", "head", "term", measure, f"{measure}_low", f"{measure}_high", "top1_agreement", "method"]
     return Figure(
         title=f"{term_label(term)} in every head",
         finding=capitalised(text.removesuffix(".")),
         frame=lambda: result.sort_values(["layer", "head"])[columns],
-        caption=f"{capitalised(MEASURES[measure])} of {term_label(term)}, {_description(first, result)}. {text} "
-        f"{METHOD_NOTE}",
+        caption=f"{cancelled_note(result)}{capitalised(MEASURES[measure])} of {term_label(term)}, "
+        f"{_description(first, result)}. {text} {METHOD_NOTE}",
         alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {text}",
         command=first.command,
         provenance=provenance(first),
@@ -109,6 +113,8 @@ def cell(params: DepthCellParameters) -> Figure:
             f"The link says layer {layer}, head {head}; {readable(params.model)} has layers 0 to {result.layer.max()} "
             f"and heads 0 to {int(result['head'].max())}."
         )
+    if head_rows[measure].isna().all():
+        raise NoResults(f"No share is given in layer {layer}, head {head}. {cancelled_note(head_rows).rstrip()}")
     shown: Any = head_rows.reindex(
         [name for name in (*FOUR, *ADDED_TERMS) if name in head_rows.index and head_rows.rms[name] > 0]
     )
@@ -150,6 +156,9 @@ def terms(params: TermsParameters) -> Figure:
     )
     first = result.iloc[0]
     lead = frame[frame.aggregation == "mean_over_heads"].pivot(index="layer", columns="label", values="value")
+    lead = lead.dropna(how="all")
+    if lead.empty:
+        raise NoResults(f"No share over heads is given at any layer. {cancelled_note(result).rstrip()}")
     text = "; ".join(f"layer {layer}: {name}" for layer, name in lead.idxmax(axis=1).items())
     note = " A head with large scores weighs more when heads are pooled." if len(aggregations) == 2 else ""
     return Figure(
@@ -157,9 +166,9 @@ def terms(params: TermsParameters) -> Figure:
         finding=leading_by_layer(lead),
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {_description(first, result)}. Largest of the four, mean over heads: "
-            f"{text}.{note} The other terms, with segment or bias, are not drawn. Bars: 95 % bootstrap intervals over "
-            f"groups of texts that share no passage. {METHOD_NOTE}"
+            f"{cancelled_note(result)}{capitalised(MEASURES[measure])}, {_description(first, result)}. Largest of the "
+            f"four, mean over heads: {text}.{note} The other terms, with segment or bias, are not drawn. Bars: 95 % "
+            f"bootstrap intervals over groups of texts that share no passage. {METHOD_NOTE}"
         ),
         alt=f"Lines of four terms against layers. Largest, mean over heads: {text}.",
         command=first.command,
@@ -181,9 +190,9 @@ def _draw_heads(table: pd.DataFrame, measure: str, theme: Theme) -> Chart:
     )
     # Where there is no room for them tooltips and the data table still give the numbers.
     visibility = alt.expr(f"width < {NUMBER * len(table.columns)} ? 0 : 1")
-    numbers = base.mark_text(fontSize=marks.TEXT, opacity=visibility).encode(
-        text=alt.Text("value:Q", format=".0%" if measure == "share" else ".2f"), color=ink
-    )
+    form = ".0%" if measure == "share" else ".2f"
+    numbers = base.mark_text(fontSize=marks.TEXT, opacity=visibility).encode(color=ink)
+    numbers["mark"]["text"] = alt.expr(f"isValid(datum.value) ? format(datum.value, '{form}') : '–'")
     cells = base.mark_rect().encode(color=colour)
     return marks.panel(cells, numbers, theme=theme, width=marks.WIDE, height=CELL * len(table))
 
@@ -194,7 +203,7 @@ def _draw_terms(rows: pd.DataFrame, panels: dict[str, str], measure: str, theme:
     low, high = min(0.0, float(rows.low.min())), float(rows.high.max())
     form = ".0%" if measure == "share" else alt.Undefined
     y = marks.number(alt.Y, "value", MEASURES[measure], domain=(low, high), padding=6, form=form)
-    rows = rows.rename(columns={"label": "series"})
+    rows = rows.rename(columns={"label": "series"}).dropna(subset="value")
     charts = []
     for name, title in panels.items():
         own = rows[rows.aggregation == name]

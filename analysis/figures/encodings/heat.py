@@ -202,14 +202,12 @@ def _stands_out(entry: SizedEncoding) -> str:
     ratio = f"{f'{times:,.0f}' if times >= MANY else f'{times:.1f}'} times the median"
     rows = large_rows(entry)
     if not rows:
-        return f"values are of similar size, {ratio} at most" if times < SIMILAR else f"no value exceeds {ratio}"
+        return f"no value exceeds {ratio}"
     word = entry.encoding.rows
     named = f"{word} {rows[0]} stands" if len(rows) == 1 else f"{word}s {join_names(map(str, rows))} stand"
     return f"{named if len(rows) <= NAMED else f'{len(rows)} {word}s stand'} out, with values up to {ratio}"
 
 
-SIMILAR = 2.0
-"""Times by which the largest value exceeds the median of the sizes, below which all are called similar."""
 MANY, NAMED = 10, 4
 """The ratio from which it is said without decimals, and the most rows that a finding names."""
 

@@ -14,6 +14,8 @@ from analysis.figures.figure import Figure, figure
 from analysis.figures.geometry.estimates import GeometryParameters, geometry_figure, run_settings, stored_rows
 
 SHARED = "word_position"
+TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+"""The numbers of the axis where it begins at zero."""
 TOP = 1.12
 """The end of the axis, which leaves room for a name above a share of 1."""
 
@@ -79,16 +81,27 @@ def heads(params: GeometryParameters) -> Figure:
             "Layer 0 uses the sources of method frozen; deeper layers use method mean, where the "
             f"rest (word and context) is compared with position. Grey: 95 % range of {run_settings(rows)['draws']} "
             "random heads with the same singular values as a head, its ends averaged over the heads of a layer."
+            + (" It is cut at the lower end of the axis." if rows.baseline_low.min() < _least(rows) else "")
         ),
         alt=f"{text} {losses} {below_chance}",
         finding=text.removesuffix("."),
         columns=3,
-        draw=lambda theme: [_heads(rows[rows.subject == subject], panel, theme) for subject, panel in PANELS.items()],
+        draw=lambda theme: [
+            _heads(rows[rows.subject == subject], panel, _least(rows), theme) for subject, panel in PANELS.items()
+        ],
     )
 
 
-def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
-    """The median head of each layer with the middle half of its heads; random heads as a grey bar a layer."""
+def _least(rows: pd.DataFrame) -> float:
+    """The lower end of the axis of all panels: that of the middle half of the heads of any layer, at most zero."""
+    return min(0.0, float(rows.groupby(["subject", "layer"]).value.quantile(0.25).min()))
+
+
+def _heads(rows: pd.DataFrame, panel: Panel, least: float, theme: Theme) -> Chart:
+    """The median head of each layer with the middle half of its heads; random heads as a grey bar a layer.
+
+    least: the lower end of the axis, at which the bars of random heads are cut.
+    """
     medians = {column: percent(rows[column].median()) for column in ("value", "baseline")}
     by_layer = panels.chart_rows(rows).groupby("layer")
     quarters = {"low": 0.25, "median": 0.5, "high": 0.75}
@@ -102,10 +115,11 @@ def _heads(rows: pd.DataFrame, panel: Panel, theme: Theme) -> Chart:
         alt.Y,
         "median",
         None,
-        domain=(min(0.0, float(layers.low.min())), TOP),
-        values=[0, 0.2, 0.4, 0.6, 0.8, 1],
+        domain=(least, TOP),
+        values=[tick for tick in (-2, -1.5, -1, -0.5, 0, 0.5, 1) if tick >= least] if least < -0.1 else TICKS,
         form="%",
     )
+    layers = layers.assign(baseline_low=layers.baseline_low.clip(lower=least))
     x = marks.categories(alt.X, "layer", "layer")
     named = pd.DataFrame(
         [{"layer": layers.layer.iloc[0], "median": min(1.0, layers.baseline_high.max()), "name": "random heads",

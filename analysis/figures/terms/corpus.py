@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.errors import LinkError
+from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import capitalised, percent, plural
 from analysis.core.provenance import model_options
 from analysis.core.term_names import ADDED_TERMS, FOUR
@@ -36,6 +36,7 @@ from analysis.figures.terms.measures import (
     measure_note,
     term_label,
 )
+from analysis.measurements.terms.result import MAX_CANCELLATION
 from analysis.store import read
 
 
@@ -89,6 +90,25 @@ TEXTS = "probe_set"
 def provenance(row: pd.Series) -> dict[str, str]:
     """The provenance of stored statistics, with the corpus that they were computed on."""
     return stored_facts(row, corpus=f"{row.corpus}, {row.texts} texts, {row.queries:,} queries")
+
+
+def cancelled_note(result: pd.DataFrame) -> str:
+    """A sentence, followed by a space, on the heads whose terms cancel; empty where there are none.
+
+    result: rows of `stored_terms`; without rows of single heads, the layers are counted.
+    """
+    heads = result[result.aggregation == "head"]
+    rows, kind = (heads, "head") if len(heads) else (result, "layer")
+    every = rows.groupby(["layer", "head"] if kind == "head" else "layer").share.apply(lambda share: share.isna().any())
+    count, total = int(every.sum()), len(every)
+    if not count:
+        return ""
+    where = f"In {count} of {plural(total, kind)}" if total > 1 else "Here"
+    return (
+        f"{where} the terms cancel: together they are more than {MAX_CANCELLATION:.0f} times as large as the scores "
+        "that they add up to, so that shares are withheld, and the effect of leaving one out says little (see Method "
+        "and data). "
+    )
 
 
 def visible_terms(result: pd.DataFrame) -> list[str]:
@@ -148,9 +168,9 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
         finding=leading and f"At layer {first.layer}, {leading[0].lower()}{leading[1:]}",
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
-            f"{beside_note(table)}{capitalised(MEASURES[measure])}, per head, {readable(first.model)}, layer "
-            f"{first.layer}, {_corpus_description(first)}. Heads stand by their largest term. {measure_note(measure)} "
-            f"{negligible_note(table)}{_assumption(first)} {_error_note(first)}"
+            f"{cancelled_note(result)}{beside_note(table)}{capitalised(MEASURES[measure])}, per head, "
+            f"{readable(first.model)}, layer {first.layer}, {_corpus_description(first)}. Heads stand by their largest "
+            f"term. {measure_note(measure)} {negligible_note(table)}{_assumption(first)} {_error_note(first)}"
         ),
         alt=f"Heat map of {len(table)} heads by {len(order)} terms. {leading}.",
         command=(
@@ -180,6 +200,8 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure:
     )
     frame = frame.assign(term_label=frame.term.map(term_label), over=frame.aggregation.map(AGGREGATIONS))
     first = result.iloc[0]
+    if frame.value.isna().all():
+        raise NoResults(f"At layer {first.layer} no share over heads is given. {cancelled_note(result).rstrip()}")
     value = result.set_index(["aggregation", "term"])[measure]
     named = [term for term in ("position_to_position", "word_to_word") if term in order]
     text = "; ".join(
@@ -193,7 +215,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure:
         finding=_aggregates_finding(value, aggregations, named, measure, int(first.layer)),
         frame=lambda: frame,
         caption=(
-            f"{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
+            f"{cancelled_note(result)}{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
             f"{_corpus_description(first)}. {text[0].upper()}{text[1:]}.{note} "
             f"{_undrawn_note(len(present) - len(order))}Lines at the dots: 95 % bootstrap intervals, 2,000 resamples "
             f"of {json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "

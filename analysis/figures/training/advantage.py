@@ -33,6 +33,8 @@ from analysis.store import read
 
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
+LONGER = {"width128": "width128_twice"}
+"""A preset -> the one that differs from it in nothing but its steps."""
 HEIGHT = 280
 ENOUGH = 3
 """The seeds from which on the heading tells a length of training, where one has as many."""
@@ -60,6 +62,10 @@ def advantage(params: SettingsParameters) -> Figure:
     Raises what `candidates` raises, and NoResults where no variant was trained for a second length.
     """
     frame = candidates(params)
+    if params.preset in LONGER:
+        with suppress(NoResults):
+            longer = candidates(SettingsParameters(preset=LONGER[params.preset], objective=params.objective))
+            frame = pd.concat([frame, longer[longer.variant.isin(frame.variant)]], ignore_index=True)
     newest_runs, sample = newest(frame[~frame.diverged])
     base = params.baseline or BASELINES[params.objective]
     comparable = newest_runs[[set(changes) <= {"steps"} for changes in newest_runs.changed]]
@@ -151,7 +157,11 @@ def _pairs(runs: pd.DataFrame, base: str, lengths: int = 2) -> pd.DataFrame:
     paired = others.merge(base_runs.rename(columns={"final": "base_final", "run_id": "base_id"}), on=keys)
     paired = paired.assign(gap=paired.final - paired.base_final, title=paired.variant.map(title))
     trained = paired.groupby(["variant", "rate"]).steps.transform("nunique")
-    return paired[trained >= lengths].sort_values(["variant", "steps", "seed"]).reset_index(drop=True)
+    kept = paired[trained >= lengths]
+    # The variant with the largest lead stands first.
+    lead = kept.groupby("variant").gap.transform("mean")
+    ordered = kept.assign(lead=lead).sort_values(["lead", "variant", "steps", "seed"], ignore_index=True)
+    return ordered.drop(columns="lead")
 
 
 def _table(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

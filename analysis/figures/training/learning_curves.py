@@ -17,6 +17,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board, default_preset, judged_presets
 from analysis.figures.figure import Figure, figure
 from analysis.figures.outliers import largest_near
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import (
     LOSS,
     NAME_LINE,
@@ -229,14 +230,20 @@ def _difference(trainings: Trained, variants: list[str]) -> str:
 
 
 def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
-    """The variant with the lowest mean final loss, those that it is not told apart from, and the baseline's."""
-    finals = {name: losses for name in variants if (losses := trainings.finals(name))}
+    """The variant with the lowest mean final loss, those that it is not told apart from, and the baseline's.
+
+    Where some have all the seeds that the rules ask for, only these are ranked; one with fewer that lies lower is named
+    after them.
+    """
+    every = {name: losses for name in variants if (losses := trainings.finals(name))}
+    needed = seeds_needed(trainings.preset)
+    finals = {name: losses for name, losses in every.items() if len(losses) >= needed} or every
     mean_losses = {name: sum(losses.values()) / len(losses) for name, losses in finals.items()}
     if not mean_losses:
         return ""
     best, baseline = min(mean_losses, key=lambda name: mean_losses[name]), trainings.baseline
-    of_all = len(mean_losses) == len(trainings.variants)
-    name = named(best) if of_all else f"of these {len(mean_losses)}, {named(best)}"
+    of_all = len(every) == len(trainings.variants)
+    name = named(best) if of_all else f"of these {len(every)}, {named(best)}"
     text = f"{capitalised(name)} ends with the lowest loss, {mean_losses[best]:.2f} nats"
     # Of a single seed nothing is tested, and each curve is one draw.
     tested = {name: losses for name, losses in finals.items() if len(losses.keys() & finals[best].keys()) > 1}
@@ -244,9 +251,15 @@ def _lowest_loss(trainings: Trained, variants: list[str]) -> str:
     if tied:
         whom = join_names(named(name) for name in tied) if len(tied) <= MOST_NAMED else f"{len(tied)} others"
         text += f", tied with {whom}"
+    few = [
+        f"{named(name)} at {mean:.2f} so far ({len(losses)} of {needed} seeds)"
+        for name, losses in every.items()
+        if name not in finals and (mean := sum(losses.values()) / len(losses)) < mean_losses[best]
+    ]
+    unranked = f"; {join_names(few)}" if few else ""
     if best == baseline or baseline not in mean_losses or baseline in tied:
-        return text
-    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}"
+        return f"{text}{unranked}"
+    return f"{text}; {named(baseline)} ends at {mean_losses[baseline]:.2f}{unranked}"
 
 
 def _on_the_board(trainings: Trained) -> str:

@@ -13,6 +13,7 @@ from analysis.core.formatting import capitalised, join_names, percent, plural, s
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
+from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
 from analysis.figures.training.row_marks import VARIANT, edge_triangles, stripes, way_hues, ways
 from analysis.figures.training.trainings import (
@@ -74,7 +75,7 @@ def longer(params: TrainingParameters) -> Figure:
     gainless = [name for name in variants if controlled and name in without and not table.kept.isna().all()]
     return Figure(
         title="Longer texts than in training",
-        finding=_finding(table, control),
+        finding=_finding(table, control, seeds_needed(trainings.preset)),
         frame=lambda: runs[["variant", "seed", "times", "value", "run_id"]].reset_index(drop=True),
         summary=lambda: table[["title", "times", "value", "low", "high", "seeds"]],
         quantity="Validation loss (nats)",
@@ -153,12 +154,17 @@ def _shares(
     return {seed: (levels[times] - losses[seed]) / gain for seed, gain in gains.items()}
 
 
-def _finding(table: pd.DataFrame, control: str) -> str:
-    """The variant that keeps most of what positions gain, and the most that any other keeps."""
+def _finding(table: pd.DataFrame, control: str, needed: int) -> str:
+    """The variant that keeps most of what positions gain, and the most that any other keeps.
+
+    needed: the seeds that the rules ask for; where some have as many, those with fewer are not ranked.
+    """
     times = int(table.times.max())
     last = table[table.times == times]
     texts = f"On texts {times} times as long as in training,"
-    kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
+    every = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
+    complete = every[every.seeds >= needed]
+    kept = every if complete.empty else complete
     if kept.empty or times == min(LENGTHS):
         if len(last) < 2:
             return ""
@@ -174,7 +180,8 @@ def _finding(table: pd.DataFrame, control: str) -> str:
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions save ({best})"
     else:
         said = f"{texts} no variant keeps anything of what positions save"
-    return said
+    unranked = len(every) - len(kept)
+    return f"{said} ({unranked} not ranked, having too few seeds)" if unranked else said
 
 
 def _in_words(table: pd.DataFrame) -> str:

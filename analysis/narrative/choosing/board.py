@@ -52,6 +52,8 @@ SHORT_NEEDS = {
 }
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
+ENCODER_ONLY = "encoder only"
+"""The words in place of a loss where a decoder was asked for and an encoder alone was trained."""
 COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
 """A method's variant in causal trainings, where it has another one."""
 SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "masked_share", "matched")
@@ -276,7 +278,7 @@ def _variant(name: str, trained: Trained) -> str | None:
 
 def _elsewhere(trained: Trained, preset: str, kind: str) -> str:
     if trained.objective != kind:
-        return "causal only" if trained.objective == CAUSAL else "encoder only"
+        return "causal only" if trained.objective == CAUSAL else ENCODER_ONLY
     return "" if _share_an_axis(trained.preset, preset) else "another recipe"
 
 
@@ -367,6 +369,8 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"None of the {count(board)} methods can do it all"
     if able[0].form and count(able) == 1:
         name, others = _quoted(IN_USE[able[0].method].name), " or ".join(row.form for row in able[1:])
+        if not any(row.drawn for row in able):
+            return f"{name} alone can do it, at {len(able)} strengths"
         return f"{name} alone can do it, {able[0].form} rather than {others}"
     losses, rises = _judged(able)
     if len(able) <= FEW and len(losses) < COMPARABLE:
@@ -477,7 +481,8 @@ def _price(row: EncodingRow) -> str:
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
     longer = "longer" if row.time > 1 else "less"
-    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor"
+    width = PRESETS[training_rules().preset].hidden_size
+    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor, {width} wide"
 
 
 WORTH_SAYING = 0.03
@@ -529,6 +534,9 @@ def _trained(rows: Sequence[EncodingRow]) -> str:
             f"we trained {count(decoders)} of them as small decoders, whose losses stand below"
             f"{', with fewer seeds than the rules ask for' * few}."
         )
+    if any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in rows):
+        decoders = count([row for row in rows if row.drawn])
+        return f"we trained {decoders or 'none'} of them as small decoders."
     trained = [row for row in rows if row.baseline or (row.loss and row.loss.judged)]
     return f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
 

@@ -46,8 +46,9 @@ SELECT
 FROM published_rows
 ORDER BY row_number;
 
+-- A share that is withheld, since the terms cancel, is NULL: NaN would stand above every number.
 CREATE VIEW term_stats AS
-SELECT model, revision, method, layer, head, term, corpus, share, effect, rms
+SELECT model, revision, method, layer, head, term, corpus, nullif(share, 'nan'::DOUBLE) AS share, effect, rms
 FROM newest_terms WHERE aggregation = 'head';
 
 CREATE VIEW intervention_effects AS

@@ -400,7 +400,9 @@ export default function ({ data, parentElement: root, setStateValue }) {
   function show() {
     const { claim, statement } = memory.state;
     const target = (statement && section.querySelector(`[data-statement="${statement}"]`)) || section.querySelector(`[id="${claim}"]`);
-    target?.scrollIntoView({ block: "center", behavior: "instant" });
+    // Of what is taller than the page, the middle would hide the beginning.
+    const tall = target && target.getBoundingClientRect().height > 0.7 * window.innerHeight;
+    target?.scrollIntoView({ block: tall ? "start" : "center", behavior: "instant" });
   }
 
   const focused = focusedIn(root);

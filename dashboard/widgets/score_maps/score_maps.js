@@ -156,6 +156,11 @@ class Board {
   }
 
   pick(name, value) {
+    if (name === "group") {
+      // Another group of terms may open at another cell: the one that is shown stays.
+      const [query, key] = this.cell();
+      Object.assign(this.at, { query: query + this.data.first, key: key + this.data.first });
+    }
     this.at[name] = value;
     if (name === "term") {
       this.build();
@@ -588,15 +593,18 @@ class Board {
     put(box, "h3", {}, rows.length > 1
       ? `${rows.length} tokens on “${tokens[key]}”: mean ${signed(total, 1)}`
       : `“${tokens[query]}” ${verb} ${itself}: ${signed(total, 1)}`);
-    const largest = amounts.reduce((top, amount, index) => (Math.abs(amount) > Math.abs(amounts[top]) ? index : top), 0);
+    // The rest of the terms together is no reason by itself.
+    const named = amounts.slice(0, data.terms);
+    const largest = named.reduce((top, amount, index) => (Math.abs(amount) > Math.abs(named[top]) ? index : top), 0);
     const text = put(box, "p");
     text.append(`${attention(mean(this.patterns))} of ${rows.length > 1 ? "their" : "its"} attention. `);
     if (rows.length > 1) text.append(`Rows: ${rows.map((row) => `“${tokens[row]}”`).join(", ")}. `);
     if (parts.length > 1) {
-      const helps = amounts[largest] * total > 0;
-      text.append(helps ? "Mostly because of " : "The largest part, ");
+      const share = amounts[largest] / total;
+      text.append(share > 0.5 ? "Mostly because of " : "The largest part, ");
       put(text, "b", {}, parts[largest].label);
-      text.append(`${helps ? "" : ", works against it"}; without it the score would be ${signed(total - amounts[largest], 1)}.`);
+      const part = share > 0.5 ? "" : share > 0 ? ", is less than half of it" : ", works against it";
+      text.append(`${part}; without it the score would be ${signed(total - amounts[largest], 1)}.`);
     }
     const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
     const place = (amount) => (100 * (amount - low)) / (high - low || 1);

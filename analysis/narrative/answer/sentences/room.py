@@ -75,7 +75,9 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=float(row["separated"]),
         query=QUERY,
         against=verdict == CONTRADICTED,
-        further="\n".join(filter(None, (_of_few(facts), _lost_dimensions(facts), _trained_on(facts, ask)))),
+        further="\n".join(
+            filter(None, (_narrow_in_nats(ask), _of_few(facts), _lost_dimensions(facts), _trained_on(facts, ask)))
+        ),
     )
 
 
@@ -160,16 +162,27 @@ def _other(row: Mapping[str, Any], kept: float) -> str:
 
 
 def _narrow(ask: Ask) -> str:
-    """The cost of as many directions to an encoder of width 128, of its table and of the positions that texts read."""
+    """The cost of as many directions to an encoder of width 128, as a share of what its positions are worth."""
     rows = ask(OWN)
     if not rows or rows[0]["separated"] is None:
         return ""
-    cost, read, without = rows[0]["separated"], rows[0]["along_read"], rows[0]["without"]
+    cost, without = rows[0]["separated"], rows[0]["without"]
     size = f"{cost:.2f} nats of masked words"
-    if without is not None:
-        size = f"{cost:.2f} of the {without:.2f} nats that its positions are worth on masked words"
-    better = "" if read is None else f" ({read:.2f} along the directions that its texts read)"
-    return f" The same cut costs one of our own encoders, of width 128, {size}{better}."
+    if without:
+        size = f"{percent(cost / without)} of what its positions are worth on masked words"
+    return f" The same cut costs one of our own encoders, of width 128, {size}."
+
+
+def _narrow_in_nats(ask: Ask) -> str:
+    """The same in nats, and along the directions of the positions that texts read; "" where a part is not stored."""
+    rows = ask(OWN)
+    if not rows or None in (rows[0]["separated"], rows[0]["along_read"], rows[0]["without"]):
+        return ""
+    cost, read, without = rows[0]["separated"], rows[0]["along_read"], rows[0]["without"]
+    return (
+        f"In our own encoder the cut costs {cost:.2f} of the {without:.2f} nats that positions are worth to it, and "
+        f"{read:.2f} along the directions of the positions that its texts read."
+    )
 
 
 register(

@@ -116,7 +116,8 @@ def _later(facts: Facts, ask: Ask) -> str:
     if fact is None or fact.missing or fact.effect is None:
         return _closing(ask)
     seeds = f"{plural(fact.seeds or 0, 'seed')}{'; open' if fact.verdict == OPEN else ''}"
-    left = f"{-fact.effect:.2f} nats of the gap are left" if fact.effect < 0 else "nothing of the gap is left"
+    gap = f"of the {abs(facts['C34b'].effect or 0.0):.2f} nats"
+    left = f"{-fact.effect:.2f} {gap} are left" if fact.effect < 0 else f"nothing {gap} is left"
     return f" Trained twice as long, {left} ({seeds})."
 
 
