@@ -49,14 +49,8 @@ def filtered(runs: pd.DataFrame, name: str) -> pd.DataFrame:
     present = sorted(set(all_runs[name].dropna()))
     display_name = kind_title if name == "kind" else titles.get if name == "variant" else str
     labels = {value: display_name(value) for value in present} | {"": ANY[name]}
-    selection = pickers.choice(
-        name,
-        ANY[name].removeprefix("every ").capitalize(),
-        ["", *present],
-        labels,
-        on_change=lambda: pickers.set("run", ""),
-        width=210,
-    )
+    title = ANY[name].removeprefix("every ").capitalize()
+    selection = pickers.choice(name, title, ["", *present], labels, on_change=lambda: pickers.set("run", ""), width=210)
     return runs[runs[name] == selection] if selection else runs
 
 

@@ -168,15 +168,6 @@ def test_rotations_are_told_by_the_recipe_of_the_table_once_it_has_decided_them(
     assert "5 seeds, another recipe" in told_with(C42a={"verdict": OPEN})["told_once"]
 
 
-def test_the_lead_names_the_way_of_every_layer_that_did_worse(store: Path) -> None:
-    worse = "turning these by them, did better than adding them once at the input; a fixed bias by distance did worse."
-    for verdict, low, said in ((CONTRADICTED, 0.5, True), (CONTRADICTED, -0.02, False), (OPEN, 0.5, False)):
-        every = [replace(one, verdict=verdict, low=low) if one.id == "C42b" else one for one in statements.statements()]
-        lead = next(row["sentence"] for row in tables(every, ask)["answers"] if row["name"] == "lead")
-        assert (worse in lead) == said
-        assert ("did worse" in lead) == said
-
-
 def test_the_published_masked_encoders_in_which_a_bias_by_distance_did_better_are_named(store: Path) -> None:
     rows = read.query("SELECT variant, citation, table_name, value FROM published_scores WHERE setting LIKE '%MLM%'")
     tables = rows.groupby(["citation", "table_name"])
@@ -184,7 +175,7 @@ def test_the_published_masked_encoders_in_which_a_bias_by_distance_did_better_ar
     assert list(biased) == [("haviv2022nopos", "Table 4")]
     assert all(table["ALiBi"] < table["Learned"] for table in biased.values())
     (step,) = (step for step in stored_answer.answer() if step.name == "told_once")
-    if statement("C42b").verdict == CONTRADICTED:
+    if statement("C42b").verdict == OPEN:
         assert any("ALiBi ends a little lower (Haviv" in limit.words for limit in step.tempered_by)
 
 

@@ -78,7 +78,7 @@ def heads(params: TermParameters) -> Figure:
     first = result.iloc[0]
     if result[measure].isna().all():
         raise NoResults(f"No share of {term_label(term)} is given. {cancelled_note(result).rstrip()}")
-    peak = result.loc[result[measure].idxmax()]
+    peak = result.nlargest(1, measure).iloc[0]
     size = f"{percent(peak[measure])} of what varies" if measure == "share" else f"{fixed(peak[measure])} nats"
     given = int(result[measure].notna().sum())
     among = f"Among the {given} of {len(result)} heads whose terms do not cancel, " if given < len(result) else ""

@@ -1,12 +1,11 @@
 """The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
-from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED, Ask
+from analysis.claims.statements.judgement import SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
-    "SELECT id, verdict FROM statements "
-    "WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C34w', 'C22c', 'C42a', 'C42b')"
+    "SELECT id, verdict FROM statements WHERE id IN ('C10d', 'C34a', 'C34b', 'C34q', 'C34r', 'C34w', 'C22c', 'C42a')"
 )
 
 
@@ -31,9 +30,6 @@ def _loses(facts: Facts) -> str:
     # Only what is told to queries and keys gained: positions added again to the whole input of every layer did not.
     ways = ["telling positions to the queries and keys of every layer"] * told
     ways += [f"turning {'these' if told else 'the queries and keys'} by them"] * turned
-    bias = facts.get("C42b")
-    worse = bias is not None and bias.verdict == CONTRADICTED and bias.low is not None and bias.low > 0
-    but = "; a fixed bias by distance did worse" * worse
     matrix = ""
     if _holds(facts, "C34w"):
         matrix = " A matrix of its own for positions changed the final loss little, even as extra parameters."
@@ -41,7 +37,7 @@ def _loses(facts: Facts) -> str:
         matrix = " A matrix of its own for positions changed the final loss little at equally many parameters."
     return (
         f" In our small encoders, {', or '.join(ways)}{',' * (len(ways) > 1)} did better than adding "
-        f"{'them' if told else 'positions'} once at the input{but}.{matrix} No paper that we read says why its "
+        f"{'them' if told else 'positions'} once at the input.{matrix} No paper that we read says why its "
         "designers chose to add."
     )
 
