@@ -34,6 +34,19 @@ def bars(page: Page) -> list[float]:
     return [float(text.replace("−", "-")) for text in page.locator(".why .bar b").all_inner_texts()]
 
 
+def test_a_cell_stays_when_the_other_terms_are_shown_and_its_reason_is_a_term(page: Page, address: str) -> None:
+    opened(page, address)
+    cell = page.locator(".why h3").inner_text()
+    page.get_by_role("button", name="Show each").click()
+    expect(page.get_by_role("button", name="Only word and position")).to_be_visible()
+    settled(page)
+    expect(page.locator(".why h3")).to_have_text(cell)
+    opened(page, address, "?query=1&key=0")  # Where the other terms together are the largest part.
+    reason = page.locator(".why p b").first
+    expect(reason).to_have_text("position → position")
+    expect(page.locator(".why p").first).to_contain_text("The largest part, position → position, is less than half")
+
+
 def test_a_press_is_answered_in_the_browser_and_the_address_follows(page: Page, address: str) -> None:
     opened(page, address)
     page.context.set_offline(True)  # no trip to the server

@@ -30,6 +30,7 @@ from analysis.figures.training.loss_against_cost import AXES as AXES_OF_COSTS
 from analysis.figures.training.parts import ALL_CHANGES
 from analysis.figures.training.settings import BEST, STUCK
 from analysis.figures.training.trainings import (
+    Trained,
     TrainingParameters,
     index,
     select_trainings as select,
@@ -288,6 +289,21 @@ def test_the_lowest_loss_names_whom_it_is_not_told_apart_from(store):
     assert "tied" not in one
 
 
+def test_only_variants_with_all_their_seeds_are_ranked(store, monkeypatch):
+    """One with fewer seeds is named after them where it lies lower, and ties with none."""
+    all_seeds = Trained.finals
+
+    def two_of_rotary(trainings, name):
+        losses = all_seeds(trainings, name)
+        return dict(list(losses.items())[:2]) if name == "rotary" else losses
+
+    monkeypatch.setattr(Trained, "finals", two_of_rotary)
+    finding = made("training_curves", preset="width128", variants=("bert_a", "concat_20", "rotary")).finding
+    assert finding.startswith("Of these 3, adding ends with the lowest loss")
+    assert re.search(r"Rotary at 3\.\d\d so far \(2 of 8 seeds\)$", finding)
+    assert "tied" not in finding
+
+
 def test_the_last_part_is_enlarged_without_what_ends_far_above(data):
     """Curves of five evaluations: the last fifth of 400 steps begins at the one at 320."""
     for name, ends in {
@@ -515,6 +531,18 @@ def test_the_judged_recipe_stands_where_the_exploratory_one_has_predicted_as_man
         select(TrainingParameters(preset="cpu2", objective="masked")).finals(name) for name in ("tupe_a", "bert_a")
     )
     assert hollow.gap == pytest.approx(np.mean([one[seed] - other[seed] for seed in other if seed in one]), abs=1e-9)
+
+
+def test_the_judged_recipe_is_shown_after_twice_as_many_steps(store):
+    """Its trainings of 20,000 steps have a preset of their own, which differs in nothing else."""
+    figure = made("training_advantage", preset="width128")
+    frame = figure.frame()
+    assert sorted(set(frame.steps)) == [10_000, 20_000]
+    rows = frame.query("variant == 'every_layer_attention'").set_index("steps")
+    for steps, statement_id in ((10_000, "C34b"), (20_000, "C41a")):
+        judged = next(one for one in stored.statements() if one.id == statement_id)
+        assert (rows.gap[steps], rows.seeds[steps]) == (pytest.approx(judged.effect), judged.seeds)
+        assert f"{-judged.effect:.2f}" in figure.finding
 
 
 def test_the_heading_of_other_settings_holds_with_every_baseline(store):
@@ -932,7 +960,9 @@ def test_the_heading_of_longer_texts_holds_at_every_preset(store, objective):
             assert not finding or title(lowest) in finding
             continue
         shares = (means.loc[control, 4] - means[4]) / (means.loc[control, 1] - means[1])
-        learnt = means.loc[control, 1] - means[1] > 0.15
+        seeds = figure.frame().groupby("variant").seed.nunique()
+        ranked = seeds >= min(seeds_needed(preset), seeds.max())
+        learnt = (means.loc[control, 1] - means[1] > 0.15) & ranked
         best = shares[learnt].drop(control, errors="ignore").max()
         if "no variant keeps anything" in finding:
             assert best <= 0.005

@@ -380,6 +380,8 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if not losses:
         return f"{plural(count(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
+    if len(losses) == 1 and any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in able):
+        return f"Of {count(able)} methods that can do it, we trained {_inside(best)} alone as a decoder"
     if len(losses) == 1:
         return f"Of {count(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
     row = next(row for row in able if row.title == best)
@@ -536,7 +538,7 @@ def _trained(rows: Sequence[EncodingRow]) -> str:
         )
     if any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in rows):
         decoders = count([row for row in rows if row.drawn])
-        return f"we trained {decoders or 'none'} of them as small decoders."
+        return f"we trained {decoders or 'none'} of them as {'a small decoder' if decoders == 1 else 'small decoders'}."
     trained = [row for row in rows if row.baseline or (row.loss and row.loss.judged)]
     return f"we trained {count(trained) or 'none'} of them with all seeds, as small encoders."
 
