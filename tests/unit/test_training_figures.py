@@ -1047,11 +1047,15 @@ def test_loss_is_drawn_against_a_cost_and_the_line_joins_what_none_beats_in_both
     on_the_line = set(drawn_rows[drawn_rows.best].title)
     names = pd.concat(drawn(figure, "down"))
     told = names.name.str.replace("\n", " ").str.replace("\N{NO-BREAK SPACE}", " ")
-    known = drawn_rows.title.str.replace("\N{NO-BREAK SPACE}", " ")
-    named_here = {title("bert_a"), title("every_layer_attention"), lowest, *on_the_line}
+    # What lies beyond the axis stands at its end, with its number.
+    far = drawn_rows.gap > training_costs.MOST_LOSS
+    known = drawn_rows.title.where(~far, [f"{row.title} {signed(row.gap)}" for row in drawn_rows.itertuples()])
+    known = known.str.replace("\N{NO-BREAK SPACE}", " ")
+    named_here = {title("bert_a"), title("every_layer_attention"), lowest, *on_the_line, *known[far]}
     assert set(told[names.named.astype(bool)]) == named_here, "these have names on a phone too"
     assert set(told) == set(known), "every point has its name where there is room"
-    places = dict(zip(known, zip(100 * drawn_rows.cost, drawn_rows.gap, strict=True), strict=True))
+    drawn_at = drawn_rows.gap.clip(upper=training_costs.MOST_LOSS)
+    places = dict(zip(known, zip(100 * drawn_rows.cost, drawn_at, strict=True), strict=True))
     for name, x, y in zip(told, names.x, names.y, strict=True):
         assert (x, y) == pytest.approx(places[name]), "which stands at its own point"
     assert ("processor's time of the process" in figure.caption) == (cost == "time")

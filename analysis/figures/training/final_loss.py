@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.ablation.variants import named, quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
-from analysis.claims.statements.judgement import StandingRow
+from analysis.claims.statements.judgement import OPEN as UNDECIDED, StandingRow
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
@@ -32,7 +32,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import rules_of_preset, training_rules
+from analysis.rules import encoder_contests, rules_of_preset, training_rules
 from analysis.statistics import (
     difference,
     holm,
@@ -157,10 +157,12 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
         verdicts[name] in (BETTER, WORSE) if verdicts[name] else bool(rejected)
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
     ]
+    left_open = _left_open(trainings)
+    table["left_open"] = [left_open.get(name, "") for name in table.variant]
     table["outcome"] = [
         BASELINE
         if row.variant == base
-        else outcome(row.low, row.high, margin, told_apart=row.told_apart)
+        else (OPEN if row.left_open else outcome(row.low, row.high, margin, told_apart=row.told_apart))
         if row.n >= needed
         else FEW
         for row in frames.rows(table)
@@ -255,11 +257,28 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
     return stored.standing(variant, trainings.baseline) if trainings.preset == training_rules().preset else None
 
 
+def _left_open(trainings: Trained) -> dict[str, str]:
+    """Variant -> why the rules for encoders leave its final loss open beside the baseline's, with all seeds trained."""
+    facts, rules = {one.id: one for one in stored.statements()}, rules_of_preset(trainings.preset)
+    return {
+        contest.variant: fact.sentence.removeprefix("Open: ").partition(". ")[0]
+        for name, (contest, judge) in encoder_contests().items()
+        if (contest.kind, contest.preset, contest.baseline) == ("final_loss", trainings.preset, trainings.baseline)
+        and rules is not None
+        and judge.seeds == rules.seeds
+        and (fact := facts.get(name)) is not None
+        and fact.verdict == UNDECIDED
+        and not fact.missing
+    }
+
+
 def unresolved(table: pd.DataFrame, margin: float) -> str:
     """A sentence on the reason why each variant is open; empty where none is. margin: in nats."""
     reasons: dict[str, list[str]] = {}
     for row in frames.rows(table[table.outcome == OPEN]):
-        if row.standing == NOT_RESOLVED and row.reason:
+        if row.left_open:
+            reason = str(row.left_open)
+        elif row.standing == NOT_RESOLVED and row.reason:
             reason = str(row.reason)
         elif _clear_of_the_band(row, margin):
             reason = "the test that corrects for the number of variants does not tell it apart"

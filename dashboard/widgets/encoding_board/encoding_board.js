@@ -71,12 +71,12 @@ function drawLoss(svg, width, row) {
   }
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   const ring = few || undecided;
-  // Words below the value reach as far as the end of the axis; the value does not.
-  const level = mean > LOSS.high && ring ? y - 7 : y;
-  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);
-  if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   const standing = few || (undecided ? why : row.tied ? "tied first" : "");
   const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");
+  // Words below the value reach as far as the end of the axis; the value does not.
+  const level = mean > LOSS.high && said ? y - 7 : y;
+  if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);
+  if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   value(svg, width, signed(mean), said, ring ? "soft" : "strong");
 }
 
