@@ -218,8 +218,8 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     others = f"in {found.rank}: {percent(found.words.value, 1)}\nof words, random {percent(by_chance, 1)}"
     if found.rank < found.measured:
         others = (
-            f"{found.measured} directions: {percent(found.words.value, 1)} of words,\n"
-            f"so {found.rank} at most that (random {found.rank}: {percent(by_chance, 1)})"
+            f"{found.measured} hold {percent(found.words.value, 1)}\n"
+            f"of words, {found.rank} less;\nrandom {found.rank}: {percent(by_chance, 1)}"
         )
     named = pd.DataFrame(
         [
