@@ -74,7 +74,7 @@ function drawLoss(svg, width, row) {
   const standing = few || (undecided ? why : row.tied ? "tied first" : "");
   const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");
   // Words below the value reach as far as the end of the axis; the value does not.
-  const level = mean > LOSS.high && said ? y - 7 : y;
+  const level = mean > LOSS.high ? y - 7 * said.split("\n").filter(Boolean).length : y;
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);
   if (mean <= LOSS.high) dot(svg, x(mean), ring, colour);
   value(svg, width, signed(mean), said, ring ? "soft" : "strong");
