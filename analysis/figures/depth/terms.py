@@ -13,7 +13,7 @@ from analysis.core.term_names import ADDED_TERMS, FOUR, TERMS
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import STRONGEST, Figure, figure, one_of
-from analysis.figures.terms.corpus import cancelled_note, provenance, stored_terms
+from analysis.figures.terms.corpus import provenance, stored_terms, withheld_note
 from analysis.figures.terms.maps import REST
 from analysis.figures.terms.measured_colours import measured_colours
 from analysis.figures.terms.measures import (
@@ -77,7 +77,7 @@ def heads(params: TermParameters) -> Figure:
     table: Any = result.pivot(index="layer", columns="head", values=measure).sort_index()
     first = result.iloc[0]
     if result[measure].isna().all():
-        raise NoResults(f"No share of {term_label(term)} is given. {cancelled_note(result).rstrip()}")
+        raise NoResults(f"No share of {term_label(term)} is given. {withheld_note(result).rstrip()}")
     peak = result.nlargest(1, measure).iloc[0]
     size = f"{percent(peak[measure])} of what varies" if measure == "share" else f"{fixed(peak[measure])} nats"
     given = int(result[measure].notna().sum())
@@ -88,7 +88,7 @@ def heads(params: TermParameters) -> Figure:
         title=f"{term_label(term)} in every head",
         finding=capitalised(text.removesuffix(".")),
         frame=lambda: result.sort_values(["layer", "head"])[columns],
-        caption=f"{cancelled_note(result)}{capitalised(MEASURES[measure])} of {term_label(term)}, "
+        caption=f"{withheld_note(result)}{capitalised(MEASURES[measure])} of {term_label(term)}, "
         f"{_description(first, result)}. {text} {METHOD_NOTE}",
         alt=f"Heat map of {len(table)} layers by {len(table.columns)} heads. {text}",
         command=first.command,
@@ -114,7 +114,7 @@ def cell(params: DepthCellParameters) -> Figure:
             f"and heads 0 to {int(result['head'].max())}."
         )
     if head_rows[measure].isna().all():
-        raise NoResults(f"No share is given in layer {layer}, head {head}. {cancelled_note(head_rows).rstrip()}")
+        raise NoResults(f"No share is given in layer {layer}, head {head}. {withheld_note(head_rows).rstrip()}")
     shown: Any = head_rows.reindex(
         [name for name in (*FOUR, *ADDED_TERMS) if name in head_rows.index and head_rows.rms[name] > 0]
     )
@@ -158,7 +158,7 @@ def terms(params: TermsParameters) -> Figure:
     lead = frame[frame.aggregation == "mean_over_heads"].pivot(index="layer", columns="label", values="value")
     lead = lead.dropna(how="all")
     if lead.empty:
-        raise NoResults(f"No share over heads is given at any layer. {cancelled_note(result).rstrip()}")
+        raise NoResults(f"No share over heads is given at any layer. {withheld_note(result).rstrip()}")
     text = "; ".join(f"layer {layer}: {name}" for layer, name in lead.idxmax(axis=1).items())
     note = " A head with large scores weighs more when heads are pooled." if len(aggregations) == 2 else ""
     return Figure(
@@ -166,7 +166,7 @@ def terms(params: TermsParameters) -> Figure:
         finding=leading_by_layer(lead),
         frame=lambda: frame,
         caption=(
-            f"{cancelled_note(result)}{capitalised(MEASURES[measure])}, {_description(first, result)}. Largest of the "
+            f"{withheld_note(result)}{capitalised(MEASURES[measure])}, {_description(first, result)}. Largest of the "
             f"four, mean over heads: {text}.{note} The other terms, with segment or bias, are not drawn. Bars: 95 % "
             f"bootstrap intervals over groups of texts that share no passage. {METHOD_NOTE}"
         ),

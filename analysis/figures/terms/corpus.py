@@ -92,7 +92,7 @@ def provenance(row: pd.Series) -> dict[str, str]:
     return stored_facts(row, corpus=f"{row.corpus}, {row.texts} texts, {row.queries:,} queries")
 
 
-def cancelled_note(result: pd.DataFrame) -> str:
+def withheld_note(result: pd.DataFrame) -> str:
     """A sentence, followed by a space, on the heads whose terms cancel; empty where there are none.
 
     result: rows of `stored_terms`; without rows of single heads, the layers are counted.
@@ -168,7 +168,7 @@ def terms_heads(params: StoredTermsParameters) -> Figure:
         finding=leading and f"At layer {first.layer}, {leading[0].lower()}{leading[1:]}",
         frame=lambda: result.sort_values(["head", "term"])[columns],
         caption=(
-            f"{cancelled_note(result)}{beside_note(table)}{capitalised(MEASURES[measure])}, per head, "
+            f"{withheld_note(result)}{beside_note(table)}{capitalised(MEASURES[measure])}, per head, "
             f"{readable(first.model)}, layer {first.layer}, {_corpus_description(first)}. Heads stand by their largest "
             f"term. {measure_note(measure)} {negligible_note(table)}{_assumption(first)} {_error_note(first)}"
         ),
@@ -201,7 +201,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure:
     frame = frame.assign(term_label=frame.term.map(term_label), over=frame.aggregation.map(AGGREGATIONS))
     first = result.iloc[0]
     if frame.value.isna().all():
-        raise NoResults(f"At layer {first.layer} no share over heads is given. {cancelled_note(result).rstrip()}")
+        raise NoResults(f"At layer {first.layer} no share over heads is given. {withheld_note(result).rstrip()}")
     value = result.set_index(["aggregation", "term"])[measure]
     named = [term for term in ("position_to_position", "word_to_word") if term in order]
     text = "; ".join(
@@ -215,7 +215,7 @@ def terms_aggregates(params: StoredTermsParameters) -> Figure:
         finding=_aggregates_finding(value, aggregations, named, measure, int(first.layer)),
         frame=lambda: frame,
         caption=(
-            f"{cancelled_note(result)}{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
+            f"{withheld_note(result)}{capitalised(MEASURES[measure])}, {readable(first.model)}, layer {first.layer}, "
             f"{_corpus_description(first)}. {text[0].upper()}{text[1:]}.{note} "
             f"{_undrawn_note(len(present) - len(order))}Lines at the dots: 95 % bootstrap intervals, 2,000 resamples "
             f"of {json.loads(first.config)['clusters']} groups of texts that share no passage; they say nothing about "

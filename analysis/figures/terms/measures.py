@@ -53,7 +53,7 @@ def assumption_note(layer: int, freeze: str) -> str:
 
 def leading_by_layer(lead: pd.DataFrame) -> str:
     """A sentence that names the largest term at each layer. lead: layers by labels of terms."""
-    largest = lead.dropna(how="all").idxmax(axis=1)
+    largest = lead.idxmax(axis=1)
     parts = [
         f"{label} at {'layer' if (largest == label).sum() == 1 else 'layers'} {ranges(largest.index[largest == label])}"
         for label in dict.fromkeys(largest)

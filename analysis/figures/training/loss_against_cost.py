@@ -48,7 +48,7 @@ AXES = {
     "memory": Axis("Memory", "peak_memory_mib", "memory"),
 }
 """Value of the link's field `cost` -> the cost that losses are drawn against."""
-HEIGHT = 540
+HEIGHT = 660
 """Pixels of the plot."""
 OPACITY = 0.75
 """Of a point, so that those that lie on one another are seen."""

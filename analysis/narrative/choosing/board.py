@@ -380,7 +380,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if not losses:
         return f"{plural(count(able), 'method')} can do it; we trained none of them in the recipe that is judged"
     best = min(losses, key=lambda title: losses[title])
-    if len(losses) == 1 and any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in able):
+    if len(losses) == 1 and _of_encoders_alone(able):
         return f"Of {count(able)} methods that can do it, we trained {_inside(best)} alone as a decoder"
     if len(losses) == 1:
         return f"Of {count(able)} methods that can do it, {_inside(best)} alone has all its seeds trained"
@@ -407,6 +407,11 @@ def headline(board: Sequence[EncodingRow]) -> str:
 def of_decoders(board: Iterable[EncodingRow]) -> bool:
     """True if the losses of a board are of decoders, which predict the next word."""
     return any(row.loss.causal for row in board if row.loss and not row.loss.elsewhere)
+
+
+def _of_encoders_alone(rows: Iterable[EncodingRow]) -> bool:
+    """True if decoders were asked for and some of these methods were trained as encoders alone."""
+    return any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in rows)
 
 
 def _best_decoder(able: Sequence[EncodingRow]) -> str:
@@ -483,7 +488,7 @@ def _price(row: EncodingRow) -> str:
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
     longer = "longer" if row.time > 1 else "less"
-    width = PRESETS[training_rules().preset].hidden_size
+    width = evidence.measured_width(training_rules().preset)
     return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor, {width} wide"
 
 
@@ -536,7 +541,7 @@ def _trained(rows: Sequence[EncodingRow]) -> str:
             f"we trained {count(decoders)} of them as small decoders, whose losses stand below"
             f"{', with fewer seeds than the rules ask for' * few}."
         )
-    if any(row.loss and row.loss.elsewhere == ENCODER_ONLY for row in rows):
+    if _of_encoders_alone(rows):
         decoders = count([row for row in rows if row.drawn])
         return f"we trained {decoders or 'none'} of them as {'a small decoder' if decoders == 1 else 'small decoders'}."
     trained = [row for row in rows if row.baseline or (row.loss and row.loss.judged)]
