@@ -4,6 +4,8 @@ Each carries one sentence: the value at fault, what was expected, and the remedy
 prints that sentence and exits with 1; the dashboard shows it in place of the chart.
 """
 
+from collections.abc import Iterable
+
 
 class AddendError(Exception):
     """Anything that a reader, not a programmer, can put right."""
@@ -63,6 +65,18 @@ class LinkError(AddendError):
 
 class NoResults(AddendError):
     """Results that a figure needs and that are not stored yet; the sentence names the command that makes them."""
+
+
+class NotMeasured(NoResults):
+    """A model of which a figure has no results, while it may have those of other models.
+
+    sentence: what is missing. measured: the models that have it. command: measures this model; empty where it cannot
+    be measured, for the reason in the sentence.
+    """
+
+    def __init__(self, sentence: str, measured: Iterable[str], command: str = "") -> None:
+        self.sentence, self.measured, self.command = sentence, tuple(measured), command
+        super().__init__(f"{sentence} Run: {command}" if command else sentence)
 
 
 class ImageError(AddendError):

@@ -70,7 +70,7 @@ def draw_meaning(card: str, part: str, model: str) -> None:
 
 def draw_figure(name: str) -> None:
     """One figure, or what is missing for it."""
-    with show.reporting_missing_results():
+    with show.reporting_missing_results(PAGE, values):
         show.show(stored_figure(name, values), PAGE, values)
 
 

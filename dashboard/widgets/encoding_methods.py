@@ -91,7 +91,7 @@ def draw(pickers: Pickers) -> None:
             st.markdown("\n".join(f"- **{NEEDS[need].title}** {escape_markdown(end)}." for need, end in given.items()))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
-    axis, columns = encoding_board.cost_axis(rows), encoding_board.differing_needs(rows)
+    axis, columns = encoding_board.time_axis(rows), encoding_board.differing_needs(rows)
     dark, timed = show.theme().dark, choosing.measured_width(JUDGED)
     show_rows = partial(
         encoding_board.show_rows,
@@ -99,7 +99,7 @@ def draw(pickers: Pickers) -> None:
         opened=opened,
         on_press=lambda row: pickers.set("row", row),
         columns=columns,
-        cost=axis,
+        time=axis,
         size=size,
         timed_width=timed,
         trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, {PRESETS[JUDGED].hidden_size} wide",

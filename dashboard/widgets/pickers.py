@@ -55,12 +55,15 @@ class Pickers:
             self._store(name, self._link[name])
         return st.session_state[self._key(name)]
 
-    def _ensure_offered(self, name: str, options: Sequence[Any]) -> None:
-        """Falls back to an option, with a warning, where a link asks for a value that is not offered."""
+    def _ensure_offered(self, name: str, options: Sequence[Any], instead_of_others: Any = None) -> None:
+        """Falls back to an option, with a warning, where a link asks for a value that is not offered.
+
+        instead_of_others: this option; None for the field's default, where that is offered, else the first.
+        """
         selected = self._state(name)
         if options and selected not in options:
             default = next(field.default for field in self.view.fields if field.name == name)
-            fallback = default if default in options else options[0]
+            fallback = instead_of_others or (default if default in options else options[0])
             if selected not in ("", default):
                 instead = "the page is shown without it" if fallback == "" else f"{fallback!r} is shown"
                 _warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
@@ -76,9 +79,21 @@ class Pickers:
         self._values[name] = selected
         return selected
 
-    def choice(self, name: str, label: str, options: Sequence[Any], show: Show = str, **kwargs: Any) -> Any:
-        """A drop-down of ids, shown as `show` says."""
-        self._ensure_offered(name, options)
+    def choice(
+        self,
+        name: str,
+        label: str,
+        options: Sequence[Any],
+        show: Show = str,
+        *,
+        instead_of_others: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A drop-down of ids, shown as `show` says. instead_of_others: an option, in place of one that is not offered.
+
+        None for the field's default, where that is offered, else the first.
+        """
+        self._ensure_offered(name, options, instead_of_others)
         index = list(options).index(self._state(name)) if options else None
         self._values[name] = st.selectbox(
             label, options, index=index, format_func=_formatter(show), key=self._key(name), **kwargs

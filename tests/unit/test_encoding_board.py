@@ -21,7 +21,7 @@ from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import training_rules
 from analysis.store import read
-from dashboard.widgets.encoding_board import cost_axis, differing_needs
+from dashboard.widgets.encoding_board import differing_needs, time_axis
 
 JUDGED = training_rules().preset
 ASKED = [needs for count in range(4) for needs in itertools.combinations(NEEDS, count)]
@@ -281,14 +281,14 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
 @pytest.mark.parametrize(
     "size", [ModelSize(), ModelSize(width=4096, layers=32, heads=32, length=8192), ModelSize(64, 2, 1, 64)]
 )
-def test_costs_are_against_added_positions_and_stay_on_the_axis(store: Path, size: ModelSize) -> None:
+def test_costs_are_against_added_positions_and_times_stay_on_the_axis(store: Path, size: ModelSize) -> None:
     found = rows(size=size)
-    axis = cost_axis(found)
+    axis = time_axis(found)
     for row in found:
         if row.baseline:
             assert (row.parameters, row.products, row.time) == (1.0, 1.0, 1.0)
-        for cost in (row.parameters, row.products, row.time):
-            assert cost is None or axis["low"] <= cost <= axis["high"]
+        for time in (row.time, row.earlier):
+            assert time is None or axis["low"] <= time <= axis["high"]
     assert next(row for row in found if row.name == "rotary").parameters < 1, "it needs no table"
 
 

@@ -113,8 +113,8 @@ def board() -> ClaimsBoard:
         "counts": stored.counts(),
         "documents": {key: document.title for key, document in documents.items()},
         "evidence": EVIDENCE | {"changed": f"Changed on {_day(last)}"} if last else EVIDENCE,
-        "signs": "✓ supported, ✗ contradicted, ≈ mixed, ○ open; ⇄ says the opposite of its claim, and has the colour "
-        "of what that means for the claim; a small square takes no side.",
+        "signs": "A square is a statement: ✓ speaks for its claim, ✗ against it, ≈ mixed, ○ open; a small one takes no "
+        "side.",
         "key": {
             "Standing": "A claim holds if no decided statement of it speaks against it, and fails if none speaks for "
             "it. It holds in part if some speak for it and others against it. “5 : 1” counts both.",

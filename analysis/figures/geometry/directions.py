@@ -214,13 +214,9 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
-    by_chance = found.words.baseline if found.rank == found.measured else found.rank / found.width
-    # What more directions hold bounds what fewer of them do.
     others = (
-        f"in {found.rank}: {percent(found.words.value, 1)}\nof words, random {percent(by_chance, 1)}"
-        if found.rank == found.measured
-        else f"{found.measured} hold {percent(found.words.value, 1)}\n"
-        f"of words, {found.rank} less;\nrandom {found.rank}: {percent(by_chance, 1)}"
+        f"{found.measured} directions hold\n{percent(found.words.value, 1)} of words,\n"
+        f"random ones {percent(found.words.baseline, 1)}"
     )
     named = pd.DataFrame(
         [

@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import frames
-from analysis.core.errors import NoResults
-from analysis.core.formatting import first_sentence
+from analysis.core.errors import NoResults, NotMeasured
+from analysis.core.formatting import first_sentence, join_names
 from analysis.core.provenance import model_options
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters
@@ -77,7 +77,7 @@ def stored_rows(model: str, *measures: str) -> pd.DataFrame:
         [model, *measures],
     )
     if rows.empty:
-        raise NoResults(_missing_reason(model, measures))
+        raise _not_measured(model, measures)
     return rows
 
 
@@ -91,13 +91,26 @@ def stored_cases(model: str, measure: str) -> pd.DataFrame:
     return rows
 
 
-def _missing_reason(model: str, measures: Sequence[str]) -> str:
+def _not_measured(model: str, measures: Sequence[str]) -> NotMeasured:
+    """The reasons why a model has none of these measures, by its newest run, and the models that have them all."""
+    names = join_names(name.replace("_", " ") for name in measures)
+    having = read.query(
+        f"SELECT model FROM newest_geometry WHERE measure IN ({read.placeholders(measures)}) AND model IS NOT NULL "
+        "GROUP BY model HAVING count(DISTINCT measure) = ? ORDER BY model",
+        [*measures, len(measures)],
+    ).model
     run = read.query("SELECT any_value(config) AS config FROM newest_geometry WHERE model = ?", [model])
-    if run.empty or run.config.isna().all():
-        return f"No geometry is stored yet for {readable(model)}. Run: {COMMAND} {model_options(model)}"
-    missing = dict.fromkeys(json.loads(run.config.iloc[0]).get("missing", {}).values())
-    lacks = f"{readable(model)} has no {', '.join(m.replace('_', ' ') for m in measures)}"
-    return f"{lacks}: {'; '.join(missing)}." if missing else f"{lacks} stored. Run: {COMMAND} {model_options(model)}"
+    missing = {} if run.empty or run.config.isna().all() else json.loads(run.config.iloc[0]).get("missing", {})
+    if not missing:
+        return NotMeasured(
+            f"The {names} of {readable(model)} {'was' if len(measures) == 1 else 'were'} not measured.",
+            having,
+            f"{COMMAND} {model_options(model)}",
+        )
+    # A run names what it left out: "heads" for head_overlap and head_loss.
+    own = {why for left_out, why in missing.items() if any(name.startswith(left_out.rstrip("s")) for name in measures)}
+    reasons = "; ".join(sorted(own) or dict.fromkeys(missing.values()))
+    return NotMeasured(f"{readable(model)} has no {names}: {reasons}.", having)
 
 
 def run_settings(rows: pd.DataFrame) -> RunSettings:

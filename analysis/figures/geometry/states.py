@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.ablation.variants import readable
 from analysis.core import colours
-from analysis.core.errors import NoResults
+from analysis.core.errors import NotMeasured
 from analysis.core.formatting import consecutive, join_names, percent
 from analysis.core.provenance import model_options
 from analysis.figures import marks, panels
@@ -73,9 +73,10 @@ def decoded_states(model: str) -> Decoded:
     stored = set(places.decoder)
     words = rows[(rows.target == "word") & (rows.measure == "top1") & rows.value.notna()]
     if places.empty or words.empty:
-        raise NoResults(
-            f"Nothing is stored that was read from the states of {readable(model)}. "
-            f"Run: python -m analysis measure decoding {model_options(model)}"
+        raise NotMeasured(
+            f"The states of {readable(model)} were not decoded.",
+            read.query("SELECT DISTINCT model FROM newest_decoding ORDER BY model").model,
+            f"python -m analysis measure decoding {model_options(model)}",
         )
     parts = {
         WORD: best_at_each_layer(words),

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core.errors import NoResults
+from analysis.core.errors import NotMeasured
 from analysis.core.formatting import capitalised, fixed
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
@@ -53,9 +53,10 @@ def intervention_effects(params: EffectsParameters) -> Figure:
         [model],
     )
     if rows.empty:
-        raise NoResults(
-            f"No interventions on {readable(model)} are stored yet. Run: python -m analysis intervene --model "
-            f"{quote(model)}"
+        raise NotMeasured(
+            f"The changes to {readable(model)} were not measured over many texts.",
+            read.query("SELECT DISTINCT model FROM newest_interventions WHERE layer IS NULL ORDER BY model").model,
+            f"python -m analysis intervene --model {quote(model)}",
         )
     newest: Any = rows[rows.run_id == rows.run_id.iloc[0]]
     first: Any = newest.iloc[0]

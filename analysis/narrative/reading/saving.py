@@ -1,15 +1,10 @@
 """Step 6: what a state as wide as words alone saves, by formula for a real model and counted for our own."""
 
-import numpy as np
-
-from analysis.core import default_model
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent, sentences
-from analysis.figures.reading.saving import EXTRA, more_arithmetic
-from analysis.measurements.surgery.arms import RANK
+from analysis.core.formatting import sentences
+from analysis.figures.reading.saving import EXTRA
 from analysis.narrative.answer.stored_answer import answer
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
-from analysis.store import read
 
 
 def says(values: Values) -> str:
@@ -18,22 +13,7 @@ def says(values: Values) -> str:
     if step is None:
         raise NoResults("No costs are stored yet. Run: python -m analysis measure costs --help")
     # The parameters of the real model stand in the picture.
-    return sentences(step.sentence, *step.further.splitlines()[1:], among_heads())
-
-
-def among_heads() -> str:
-    """The widths nearest to that of the sentence that the model's heads can share; empty where it is one of these."""
-    row = read.query("SELECT hidden_size, heads FROM models WHERE model = ?", [default_model.NAME]).iloc[0]
-    width, heads = int(row.hidden_size), int(row.heads)
-    wider = width + RANK
-    if wider % heads == 0:
-        return ""
-    near = np.array([wider - wider % heads, wider - wider % heads + heads])
-    low, high = (percent(more, 1) for more in more_arithmetic(near - width, width))
-    return (
-        f"The {heads} heads of {default_model.NAME} can share {near[0]} dimensions ({low}) or {near[1]} ({high}), not "
-        f"{wider}."
-    )
+    return sentences(step.sentence, *step.further.splitlines()[1:])
 
 
 register(

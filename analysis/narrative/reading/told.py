@@ -51,12 +51,13 @@ QUESTIONS = {
         Contrast("C34w", "with these as extra parameters"),
     ),
     "Being added again?": (Contrast("C34e", "than added once, equally normalised"),),
+    "Turning queries and keys?": (
+        Contrast("C42a", "than added once"),
+        Contrast("C42d", "than told to the queries and keys of every layer"),
+    ),
     "Concatenating?": (
-        Contrast("C37b", "than adding", before="At the same width, where words have less of it: "),
-        Contrast("C36c", "than to full ones", before="Adding to words as narrow: "),
-        Contrast("C36d", "than adding", before="In a wider, flatter model, beside full words: "),
-        Contrast("C36g", "than adding to equally wide words", before="In that shape: "),
-        Contrast("C36m", "than adding to words of its whole width", before="In that shape: "),
+        Contrast("C37b", "than adding", before="At the same width, where positions take a fifth of it: "),
+        Contrast("C36d", "than adding", before="In a wider, flatter model, beside words of the full width: "),
     ),
     "Twice as many steps?": (
         Contrast("C41a", "told to the attention of every layer than added once"),
@@ -64,11 +65,11 @@ QUESTIONS = {
     ),
 }
 """Questions of the text, and the contrasts that answer them."""
-FURTHER = ("C36", "C37", "C41")
-"""The claims on concatenations, and on longer trainings."""
+FURTHER = ("C36", "C37", "C41", "C42")
+"""The claims on concatenations, on longer trainings, and on methods in use."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
-ROWS = {STEP: "Those that the text compares", HOME: "Those that the first page compares", ALL: "All variants"}
+ROWS = {STEP: "Single changes, as in the text", HOME: "Single changes, as on the first page", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""
@@ -229,8 +230,8 @@ register(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
             "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
-            "again, or being told to the attention alone? What does concatenating do to the loss? And what is left of "
-            "all this after twice as many steps?\n\n"
+            "again, turning queries and keys, or being told to the attention alone? What does concatenating do to the "
+            "loss? And what is left of all this after twice as many steps?\n\n"
             "Published comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "

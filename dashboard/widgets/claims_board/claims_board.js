@@ -72,14 +72,22 @@ function measured(statement) {
   return make("span", { class: "unit" }, bound([statement.unit, statement.interval, statement.sides, statement.line].filter(Boolean).join("; ")));
 }
 
-// A square has the sign of its statement's verdict, as the count above, and the colour of what that says of the claim; ⇄
-// marks what says the opposite of its claim, and a statement that takes no side has a small square without a sign.
-const TURNED = { supported: "contradicted", contradicted: "supported" };
+// The sign and colour of a statement say what its verdict means for the claim: a supported one that says the opposite of its
+// claim has those of a contradicted one. One that takes no side has its own verdict's.
+const meaning = (statement) => (statement.aside ? statement.verdict : BEARINGS[statement.bearing]);
+
+// A statement in the line of its claim; a small square without a sign takes no side.
 function square(statement, typical) {
   const words = [`${statement.id} ${statement.verdict}`, statement.opposes && "says the opposite of the claim", statement.aside && "takes no side", statement.bearing === "against" && "speaks against the claim", typical && "shown at the right"];
-  const classes = [(statement.opposes && TURNED[statement.verdict]) || statement.verdict, statement.opposes && "reversed", statement.aside && "outside", typical && "typical"];
+  const classes = [meaning(statement), statement.aside && "outside", typical && "typical"];
   return make("i", { class: classes.filter(Boolean).join(" "), title: words.filter(Boolean).join(", "), "data-id": statement.id },
-    statement.aside ? "" : `${SIGNS[statement.verdict]}${statement.opposes ? "⇄" : ""}`);
+    statement.aside ? "" : SIGNS[meaning(statement)]);
+}
+
+// What the verdict on a statement that says the opposite of its claim means for the claim.
+function opposing(statement) {
+  const side = { for: `, and is ${statement.verdict}, which speaks for the claim.`, against: `, and is ${statement.verdict}, which speaks against the claim.` };
+  return side[statement.bearing] ?? ".";
 }
 
 // Statements for a claim and against it, quietly: one red square among five green ones decides, but says little of the rest.
@@ -194,12 +202,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
         make("small", {}, worded ? make("span", { class: "word" }, statement.verdict) : null, worded ? " · " : "", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Why it counts: "), statement.part) : null,
-        statement.opposes ? make("small", {}, make("b", {}, "⇄ Says the opposite of the claim: "), "what supports it stands left of the line.") : null,
+        statement.opposes ? make("small", {}, make("b", {}, "Says the opposite of the claim"), opposing(statement)) : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(`${statement.would_decide.replace(/\.$/, "")}.`)) : null);
       const drawn = statement.tour && curve ? make("div", { class: "under" }) : null;
       drawn?.insertAdjacentHTML("beforeend", curve);
-      (statement.aside ? beside : panel).append(make("div", { class: `g st ${statement.verdict}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
-        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[statement.verdict]), say, strip(statement), printed(statement), measured(statement), drawn,
+      (statement.aside ? beside : panel).append(make("div", { class: `g st ${meaning(statement)}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
+        make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[meaning(statement)]), say, strip(statement), printed(statement), measured(statement), drawn,
         shows ? behind(memory.details[statement.id], statement) : null));
     }
     const asides = ordered.filter((one) => one.aside);
@@ -353,7 +361,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   const all = chip("verdict", "", "All");
   all.className = "all";
   $(".tally").replaceChildren(all, ...Object.entries(board.counts).map(([word, number]) => {
-    const button = chip("verdict", word, `${SIGNS[word]} ${number} ${word}`);
+    const button = chip("verdict", word, `${number} ${word}`);
     button.className = word;
     button.style.flex = `${Math.max(number, 8)} 1 0`;
     return button;

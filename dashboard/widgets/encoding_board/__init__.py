@@ -13,15 +13,15 @@ from analysis.narrative.choosing.sizes import ModelSize
 from dashboard.widgets.moving_pictures import show_component
 
 NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
-"""The ends that the axis of costs may have."""
+"""The ends that the axis of times may have."""
 
 
-def cost_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
-    """The ends and ticks of the axis of costs, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.25]}."""
-    costs = [cost for row in rows for cost in (row.parameters, row.products, row.time, row.earlier) if cost is not None]
-    high = next((end for end in NICE if max(costs) <= end), max(costs))
-    low = min(0.9, min(costs) - 0.02)
-    return {"low": low, "high": high, "ticks": [1, round((1 + high) / 2, 2), high]}
+def time_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
+    """The ends and ticks of the axis of times, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.5]}."""
+    times = [1.0, *(time for row in rows for time in (row.time, row.earlier) if time is not None)]
+    high = next((end for end in NICE if max(times) <= end), max(times))
+    low = min(0.9, min(times) - 0.02)
+    return {"low": low, "high": high, "ticks": [1, high]}
 
 
 def differing_needs(rows: Sequence[EncodingRow]) -> list[str]:
@@ -38,7 +38,7 @@ def show_rows(
     on_press: Callable[[str], None],
     *,
     columns: Sequence[str],
-    cost: dict[str, float | list[float]],
+    time: dict[str, float | list[float]],
     size: ModelSize,
     timed_width: int,
     trained: str,
@@ -49,9 +49,10 @@ def show_rows(
     """A part of the board. opened: the row whose content stands below this part.
 
     columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
-    closes one. heading: whether the names of the columns stand above. cost: as `cost_axis` gives it for the board at a
-    size. timed_width: that of the encoder whose time was measured. trained: the models of the losses, in words.
-    lacking_above: whether rows that lack something stand in an earlier part, so that their heading is there.
+    closes one. heading: whether the names of the columns stand above. time: as `time_axis` gives it for the whole
+    board. size: that of the model whose parameters and arithmetic are given. timed_width: that of the encoder whose
+    time was measured. trained: the models of the losses, in words. lacking_above: whether rows that lack something
+    stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
@@ -74,9 +75,9 @@ def show_rows(
             "open": opened,
             "heading": heading,
             "lacking": None if lacking_above else lacking,
-            "cost": cost,
+            "time": time,
             "trained": trained,
-            "timed": f"time, measured {timed_width} wide",
+            "timed": f"measured {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },

@@ -92,31 +92,33 @@ function drawRise(svg, width, row) {
   value(svg, width, signed(mean), few || worse || (row.untrained ? "untrained rows" : ""), few || worse ? "soft" : "strong");
 }
 
-const SIGNS = {
-  parameters: (svg, x, y) => mark(svg, "rect", { x: x - 4, y: y - 4, width: 8, height: 8, fill: "var(--ink)" }),
-  products: (svg, x, y) => mark(svg, "path", { d: `M${x} ${y - 5}l5 9h-10z`, fill: "var(--ink)" }),
-  time: (svg, x, y) => mark(svg, "circle", { cx: x, cy: y, r: 4, fill: "var(--soft)" }),
-};
+const COSTS = { parameters: "parameters", products: "arithmetic" };
 
-// The costs that differ from those of added positions in the digits that are printed.
-const costs = (row) => Object.keys(SIGNS).filter((kind) => row[kind] !== null && row[kind].toFixed(2) !== "1.00");
+// The costs at the reader's size that differ from those of added positions in the digits that are printed, in words.
+function costs(row) {
+  if (row.baseline) return ["others are", "compared with it"];
+  const differing = Object.keys(COSTS).filter((kind) => row[kind].toFixed(2) !== "1.00");
+  return differing.length ? differing.map((kind) => `${times(row[kind])} ${COSTS[kind]}`) : ["as added"];
+}
 
-const printed = (row, kind) => (kind === "time" ? `× ${row.times}` : times(row[kind]));
+function drawCost(svg, width, row) {
+  const said = costs(row);
+  said.forEach((words, index) =>
+    mark(svg, "text", { x: 2, y: ROW / 2 + 4 + 15 * (index - (said.length - 1) / 2), class: row.baseline || words === "as added" ? "soft" : "" }, words));
+}
 
-const COSTS = { parameters: "parameters", products: "arithmetic", time: "time" };
+const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
-const withoutCosts = (row) => (row.baseline ? "× 1: others are compared with it" : row.time === null ? "× 1, as added; time not measured" : "× 1, as added");
-
-function drawCost(svg, width, row, axis) {
-  const shown = costs(row);
-  if (!shown.length) return missing(svg, withoutCosts(row));
-  const x = grid(svg, { ...axis, zero: 1, room: SPAN }, width, ROW);
-  shown.forEach((kind, index) => {
-    const y = ROW / 2 + 15 * (index - (shown.length - 1) / 2);
-    if (kind === "time" && row.earlier !== null) line(svg, x(row.earlier), y, x(row.time), y, "var(--soft)", { "stroke-width": 3 });
-    SIGNS[kind](svg, x(row[kind]), y);
-    mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, printed(row, kind));
-  });
+function drawTime(svg, width, row, axis) {
+  if (row.time === null && !row.baseline) return missing(svg);
+  const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
+  const y = ROW / 2;
+  if (row.baseline) diamond(svg, x(1), y);
+  else {
+    if (row.earlier !== null) line(svg, x(row.earlier), y, x(row.time), y, "var(--ink)", { "stroke-width": 3 });
+    mark(svg, "circle", { cx: x(row.time), cy: y, r: 4, fill: "var(--ink)" });
+  }
+  mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, timeInWords(row));
 }
 
 function drawTicks(svg, width, axis, digits, y) {
@@ -133,11 +135,11 @@ function drawAxis(svg, width, axis, text, digits) {
   drawTicks(svg, width, axis, digits, AXIS - 4);
 }
 
-// The costs in words, for a narrow board; with them, that nothing was trained.
+// The costs and the time in words, for a narrow board; with them, that nothing was trained.
 function writeCost(svg, row) {
-  const said = costs(row).map((kind) => `${COSTS[kind]} ${printed(row, kind)}`).join(" · ");
-  const cost = said || (row.baseline ? "" : "costs ") + withoutCosts(row);
-  missing(svg, untrained(row) ? `not trained · ${cost}` : cost);
+  const size = costs(row).join(row.baseline ? " " : " · ");
+  const said = row.baseline ? size : `${size === "as added" ? "size as added" : size} · time ${timeInWords(row)}`;
+  missing(svg, untrained(row) ? `not trained · ${said}` : said);
 }
 
 const untrained = (row) => !row.loss && !row.rise && !row.baseline;
@@ -147,10 +149,9 @@ function spoken(row, needs) {
   const number = (name, found) => (found ? `${name} ${signed(found.value)}, ${found.note}` : `${name} not measured`);
   const loss = row.baseline ? "the baseline of losses" : number("loss", row.loss);
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
-  const time = row.time === null ? "time not measured" : `time ${printed(row, "time")}`;
   const open = row.loss?.undecided ? ` By the rules: ${row.loss.why}.` : "";
   const worse = open || (row.worse ? " Learns worse than added positions." : "");
-  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, ${time}.`;
+  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, time ${timeInWords(row)}.`;
 }
 
 function cells(row, needs, asked) {
@@ -161,31 +162,31 @@ function cells(row, needs, asked) {
   return [
     make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),
     make("span", { class: "ticks" }, ...ticks),
-    ...["loss", "rise", "cost"].map((kind) => make("span", { class: kind })),
+    ...["loss", "rise", "cost", "time"].map((kind) => make("span", { class: kind })),
   ];
 }
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, cost, size, timed, trained, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, time, size, timed, trained, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
   const narrow = () => board.clientWidth <= NARROW;
-  const scales = [[LOSS, 1], [RISE, 0], [{ ...cost, times: true, room: SPAN }, 0]];
+  const timeAxis = { ...time, times: true, room: SPAN };
+  const scales = [[LOSS, 1], [RISE, 0], null, [timeAxis, 0]];
   if (heading) {
-    const columns = ["Final loss, nats", "Rise at 4 × the length, nats", `Cost, ${size}`];
+    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", trained], ["Size and arithmetic", size], ["Time of a step", timed]];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
-    const axes = columns.map((title, index) => {
+    const keys = ["← better than added", "← better", "", "added: × 1"];
+    columns.forEach(([title, of], index) => {
       const axis = make("span", { style: "display: block" });
-      put(head, "span", {}, make("b", {}, title), index === 2 ? "■ parameters ▲ arithmetic; no mark: × 1" : trained, axis);
-      return axis;
+      put(head, "span", {}, make("b", {}, title), of, axis);
+      if (scales[index]) drawings.push([axis, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]);
     });
-    const keys = ["← better than added", "← better", `● ${timed}`];
-    axes.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
-    parts.push(head, make("div", { class: "phone" }, `Losses are of ${trained}. Costs are of a model ${size}, against learned, added positions; ${timed}.`));
+    parts.push(head, make("div", { class: "phone" }, `Losses are of ${trained}. Costs are of a model ${size}, against learned, added positions; the time of a step was ${timed}.`));
   }
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
@@ -212,11 +213,11 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere, false];
-    [drawLoss, drawRise, drawCost].forEach((draw, index) => {
-      const drawn = (svg, width) => (draw === drawCost && narrow() ? writeCost(svg, row) : draw(svg, width, row, cost));
-      drawings.push([made[index + 2], ROW, drawn, known[index] ? ROW : draw !== drawCost && untrained(row) ? 0 : WORDS]);
-    });
+    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere];
+    [drawLoss, drawRise].forEach((draw, index) =>
+      drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row), known[index] ? ROW : untrained(row) ? 0 : WORDS]));
+    drawings.push([made[4], ROW, (svg, width) => (narrow() ? writeCost(svg, row) : drawCost(svg, width, row)), WORDS]);
+    drawings.push([made[5], ROW, (svg, width) => drawTime(svg, width, row, timeAxis), 0]);
     parts.push(button);
   });
   board.replaceChildren(...parts);

@@ -12,7 +12,7 @@ from analysis.core import frames
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import percent, signed_or_zero
 from analysis.figures import Figure, stored_figure
-from analysis.figures.experiments.board_rows import judged_presets
+from analysis.figures.experiments.board_rows import default_preset, judged_presets
 from analysis.figures.training.advantage import EXPLORATORY
 from analysis.figures.training.costs import (
     BEFORE_MATCHING,
@@ -94,7 +94,7 @@ FOLDED = {
     "experiments_contrasts_others": "Contrasts that are not run yet",
 }
 """Figure -> the title of its folded sentences, where they are no numbers."""
-ELSEWHERE = ("settings", "costs", "parts")
+ELSEWHERE = ("settings", "costs", "parts", "scores")
 """Parts that few presets have; where the chosen one has nothing, they show another, which their captions name."""
 COMPARED = ("curves", "gap", "settings", "convergence")
 """Parts whose figures compare with a baseline that can be chosen."""
@@ -184,9 +184,19 @@ def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
     chosen = str(pickers.get("preset"))
     if part not in ELSEWHERE:
         presets = sorted(trainings.preset.unique())
-        clear = {"on_change": _clear, "args": (pickers, "recipe", "rate", "baseline")}
+        usual = default_preset()
         return str(
-            pickers.choice("preset", "Recipe", presets, recipe, width=430, help=glossary_hint("preset"), **clear)
+            pickers.choice(
+                "preset",
+                "Recipe",
+                presets,
+                recipe,
+                instead_of_others=usual if usual in presets else None,
+                width=430,
+                help=glossary_hint("preset"),
+                on_change=_clear,
+                args=(pickers, "recipe", "rate", "baseline"),
+            )
         )
     name = next(name for name in PARTS[part][1] if name not in ONLY_WHERE_STORED)
     offered = [preset for preset in stored_presets() if _is_stored(name, pickers.values() | {"preset": preset})]

@@ -1,15 +1,22 @@
 """Problems, reported in words at the place of the page where they arose."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import streamlit as st
 
-from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, ProbeStopped
+from analysis.ablation.variants import readable
+from analysis.core import default_model
+from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, NotMeasured, ProbeStopped
+from analysis.links import Value
 from dashboard.hosting import log
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
+from dashboard.session.page_address import query_parameters
+
+OFFERED = 4
+"""The most models that are linked in place of one without results."""
 
 
 def show_problem(problem: AddendError) -> None:
@@ -35,12 +42,38 @@ def reporting_problems() -> Iterator[None]:
 
 
 @contextmanager
-def reporting_missing_results() -> Iterator[None]:
-    """Says which stored results the block lacks; the page goes on."""
+def reporting_missing_results(page: str = "", values: Mapping[str, Value] | None = None) -> Iterator[None]:
+    """Says which stored results the block lacks; the page goes on.
+
+    page, values: the state of the page whose field `model` may be changed to a model that has them.
+    """
     try:
         yield
+    except NotMeasured as missing:
+        if not page:
+            st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+            return
+        _offer_measured_models(missing, page, values or {})
     except NoResults as missing:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
+
+
+def _offer_measured_models(missing: NotMeasured, page: str, values: Mapping[str, Value]) -> None:
+    """The sentence on what is missing, links to the same view of some models that have it, and folded the command."""
+    st.info(escape_markdown(missing.sentence), icon=":material/hourglass_empty:")
+    first = sorted(missing.measured, key=lambda model: (model != default_model.NAME, readable(model) != model))[
+        :OFFERED
+    ]
+    if first:
+        more = f"; {len(missing.measured)} models have it" if len(missing.measured) > len(first) else ""
+        st.caption(f"See it of{more}:")
+        with st.container(horizontal=True):
+            for model in first:
+                query = query_parameters(page, {**values, "model": model})
+                st.page_link(f"views/{page}.py", label=escape_markdown(readable(model)), query_params=query)
+    if missing.command:
+        with st.expander("How to measure it"):
+            st.code(missing.command, language="bash")
 
 
 def show_failure(error: Exception) -> None:

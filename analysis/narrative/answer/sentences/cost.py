@@ -1,10 +1,13 @@
 """The costs of concatenating: computed for the dimensions of a real model, and measured on our own small one."""
 
+import numpy as np
+
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
 from analysis.claims.statements.judgement import Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
+from analysis.figures.reading.saving import more_arithmetic
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
@@ -34,6 +37,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         "more arithmetic."
     )
     further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
+    further += among_heads(ask)
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += " Where positions take more room, it saves more."
@@ -52,6 +56,21 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         against=small,
         further="\n".join(further),
     )
+
+
+def among_heads(ask: Ask) -> list[str]:
+    """A sentence on the widths nearest to that of the answer that the model's heads can share; none if it is one."""
+    shapes = ask(f"SELECT hidden_size, heads FROM models WHERE model = '{default_model.NAME}'")
+    if not shapes or (shapes[0]["hidden_size"] + RANK) % shapes[0]["heads"] == 0:
+        return []
+    width, heads = int(shapes[0]["hidden_size"]), int(shapes[0]["heads"])
+    wider = width + RANK
+    near = np.array([wider - wider % heads, wider - wider % heads + heads])
+    low, high = (percent(more, 1) for more in more_arithmetic(near - width, width))
+    return [
+        f"The {heads} heads of {default_model.NAME} can share {near[0]} dimensions ({low}) or {near[1]} ({high}), not "
+        f"{wider}."
+    ]
 
 
 register(
