@@ -77,6 +77,26 @@ def test_every_card_is_a_part() -> None:
     assert "angles" in QUESTIONS
 
 
+@pytest.mark.parametrize(
+    ("model", "part", "command"),
+    [("sapiens-heavy", "states", "measure decoding"), ("all-mpnet-base-v2", "heads", "")],
+)
+def test_a_model_without_results_links_models_that_have_them(model: str, part: str, command: str) -> None:
+    """In place of a command alone, which stands in a fold, and only where it would help."""
+    app = opened(model=model, part=part)
+    assert not app.exception
+    said = app.info[0].value.replace("\\", "")
+    assert model in said
+    assert "python -m" not in said
+    links = {link.proto.label.replace("\\", ""): link.proto.query_string for link in app.get("page_link")}
+    assert links["all-MiniLM-L6-v2"] == f"part={part}", "the usual model, which no link names"
+    others = [query for query in links.values() if "model=" in query]
+    assert len(others) > 1
+    assert all(query.endswith(f"part={part}") for query in others)
+    assert [command in code.value for code in app.code] == ([True] if command else [])
+    assert figures(opened(model="all-MiniLM-L6-v2", part=part)) == FIGURES[part]
+
+
 def test_the_slider_moves_the_random_vectors() -> None:
     app = opened(part="angles", dim="12")
     assert not app.exception

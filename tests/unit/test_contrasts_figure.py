@@ -35,6 +35,14 @@ def test_a_word_is_where_the_whole_interval_lies(low: float, high: float, word: 
     assert standing("open", low, high, MARGIN) == "open"
 
 
+def test_what_the_rules_call_the_same_is_the_same_though_its_wider_interval_reaches_beyond_the_margin() -> None:
+    """Two one-sided tests of 5 % ask the 90 % interval; the one that is drawn is that of 95 %."""
+    assert standing("supported", -0.052, -0.01, MARGIN, "the same") == "same"
+    assert standing("supported", -0.052, -0.01, MARGIN, "not worse") == "not higher"
+    assert standing("contradicted", -0.2, -0.06, MARGIN, "the same") == "lower"
+    assert standing("open", -0.052, -0.01, MARGIN, "the same") == "open"
+
+
 def drawn(figure: Figure) -> pd.DataFrame:
     """The rows of the panels, each once."""
     data = [frame for panel in valid_panels(figure) for frame in panel["datasets"] if "effect" in frame]

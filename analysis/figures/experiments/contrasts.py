@@ -12,7 +12,8 @@ import altair as alt
 import pandas as pd
 from scipy import special
 
-from analysis.claims.statements.judgement import COMPARED_WITH
+from analysis.claims.statements.contests import SAME
+from analysis.claims.statements.judgement import COMPARED_WITH, SUPPORTED
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -184,7 +185,7 @@ def other_contrasts(_: Parameters) -> Figure:
     on_paths = {change.statement for group in _measured(GROUPS, found) for change in group.changes}
     here = found[~found.id.isin(on_paths)]
     measured, margin = here[here.effect.notna()], _margin(found)
-    decided = sum(standing(row.verdict, row.low, row.high, margin) != OPEN for row in frames.rows(measured))
+    decided = sum(standing(row.verdict, row.low, row.high, margin, row.expect) != OPEN for row in frames.rows(measured))
     finding = f"{capitalised(str(decided or 'none'))} of {plural(len(measured), 'other contrast')} decided"
     return _figure("Other single changes", finding, _other_groups(here), here, found)
 
@@ -208,7 +209,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
     margin = _margin(found)
     table = pd.concat([_rows(group, here, margin) for group in groups], ignore_index=True)
     waiting = here[here.effect.isna() & ~here.id.isin(table.id)]
-    undecided = sum(standing(row.verdict, row.low, row.high, margin) == OPEN for row in frames.rows(frame))
+    undecided = sum(standing(row.verdict, row.low, row.high, margin, row.expect) == OPEN for row in frames.rows(frame))
     held_back = sum(_held_back(row) == CORRECTED for row in frames.rows(frame))
     not_run = len(here) - len(frame)
     judged = training_rules().preset
@@ -326,11 +327,12 @@ def _new_seeds(table: pd.DataFrame) -> str:
     )
 
 
-def standing(verdict: str, low: float, high: float, margin: float) -> str:
+def standing(verdict: str, low: float, high: float, margin: float, expect: str = "") -> str:
     """The loss of the first encoder against the second's, as the rules have decided it; `open` where they have not.
 
-    `same` where the whole interval lies within the margin, `lower` or `higher` where it lies beyond. Where it crosses
-    one end of it, a statement on that side may be contradicted, which says `NOT_LOWER` or `NOT_HIGHER`.
+    expect: what the rule expects. `same` where the whole interval lies within the margin, `lower` or `higher` where it
+    lies beyond. Where it crosses one end of it, a supported `the same` is so, since its rule asks the 90 % interval; a
+    statement on that side may be contradicted, which says `NOT_LOWER` or `NOT_HIGHER`.
     """
     if verdict == OPEN:
         return OPEN
@@ -340,6 +342,8 @@ def standing(verdict: str, low: float, high: float, margin: float) -> str:
         return "lower"
     if low > margin:
         return "higher"
+    if expect == SAME and verdict == SUPPORTED:
+        return "same"
     return NOT_LOWER if low >= -margin else NOT_HIGHER
 
 
@@ -353,7 +357,7 @@ def _stored() -> pd.DataFrame:
     files = [rules.sha256 for rules in all_encoder_rules()]
     earlier = [change.statement for group in OTHER_GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
-        "SELECT id, statement, pair, effect, low, high, seeds, verdict, line, command FROM statements "
+        "SELECT id, statement, pair, effect, low, high, seeds, verdict, expect, line, command FROM statements "
         f"WHERE parent IN {PARENTS} AND kind = 'final_loss' "
         f"AND (rules_sha IN ({read.placeholders(files)}) OR id IN ({read.placeholders(earlier)})) ORDER BY effect",
         (*files, *earlier),
@@ -392,7 +396,7 @@ def _rows(group: Group, found: pd.DataFrame, margin: float) -> pd.DataFrame:
             continue
         after, _, before = row.pair.partition(COMPARED_WITH)
         effect, low, high = row.effect, row.low, row.high
-        word = standing(row.verdict, row.low, row.high, margin)
+        word = standing(row.verdict, row.low, row.high, margin, row.expect)
         if change.turned:
             after, before, word = before, after, turned(word)
             effect, low, high = -effect, -high, -low
@@ -421,7 +425,7 @@ def _finding(found: pd.DataFrame) -> str:
     """The decided effects of telling in every layer and of a matrix of its own; else the number that is decided."""
     by_id = {row.id: row for row in frames.rows(found)}
     measured, margin = frames.rows(found[found.effect.notna()]), _margin(found)
-    words = {row.id: standing(row.verdict, row.low, row.high, margin) for row in measured}
+    words = {row.id: standing(row.verdict, row.low, row.high, margin, row.expect) for row in measured}
     total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
     parts = []
     if total != OPEN:

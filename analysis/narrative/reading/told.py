@@ -163,7 +163,7 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
 def _word(judged: Judgement, contrast: Contrast) -> str:
     """The outcome of the rules for a way of telling positions against the other, as `standing` has it."""
     low, high = (float("nan") if end is None else end for end in (judged.low, judged.high))
-    word = standing(judged.verdict, low, high, min(float(judged.line or 0), MARGIN))
+    word = standing(judged.verdict, low, high, min(float(judged.line or 0), MARGIN), judged.expect)
     return turned(word) if contrast.reverse else word
 
 
