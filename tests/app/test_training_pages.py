@@ -256,6 +256,6 @@ def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
 
 
 def test_a_recipe_that_there_is_none_of_gives_way_to_the_judged_one() -> None:
-    app = opened(part="curves", preset="nonsense")
+    app = opened("experiments", part="curves", preset="nonsense")
     assert ["'width128' is shown" in warning.value for warning in app.warning] == [True]
     assert app.selectbox(key="experiments.preset").value == "width128"
