@@ -164,6 +164,8 @@ PRESETS = {
         learning_rate=5e-4, dropout=0.1, evaluate_every=500, valid_windows=1_024, final_windows=8_192,
     ),
 }  # fmt: skip
+LONGER = {"width128": "width128_twice"}
+"""A preset -> the one that differs from it in nothing but twice as many steps."""
 
 
 def preset(name: str, **changes: Setting) -> Pretraining:

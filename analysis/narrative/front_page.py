@@ -129,9 +129,8 @@ class WayOfTelling:
     quoted: whether a sentence on Home compares it. low, high: its 95 % interval; both are the difference where it is
     adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
     the order of words yet. method: whether it is a method as models use it, which differs from adding in several things
-    at once. recipe: the preset that it was trained with, where that is another one; it is then compared with adding by
-    that preset. undecided: whether the rules leave its difference from adding open. last_change: its
-    last change alone; None where no rule judges it. remarks: the sentences of the answer that are about it.
+    at once. undecided: whether the rules leave its difference from adding open. last_change: its last change alone;
+    None where no rule judges it. remarks: the sentences of the answer that are about it.
     """
 
     name: str
@@ -143,7 +142,6 @@ class WayOfTelling:
     seeds: int
     steps: int
     method: bool = False
-    recipe: str = ""
     undecided: bool = False
     last_change: LastChange | None = None
     remarks: tuple[str, ...] = ()

@@ -311,7 +311,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     if not ways:
         return ""
     decimals = 2 if terms else 3  # Beside statements, small differences of the rows are seen in the numbers.
-    seeds = min(way.seeds for way in ways if not way.recipe)
+    seeds = min(way.seeds for way in ways)
     ends = min(0.0, *(way.low for way in ways)), max(0.0, *(way.high for way in ways))
     rows = "".join(
         f'<tr class="{_row_class(way, place)}">'
@@ -325,9 +325,10 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
     hollow = "; hollow: left open by the rules" if any(way.undecided for way in ways) else ""
+    method = "; below the line: a method as models use it" if any(way.method for way in ways) else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"(bars: 95 % intervals{hollow})</caption>"
+        f"(bars: 95 % intervals{hollow}{method})</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss minus adding’s<br>'
         f"(nats, {counted}; lower is better)</th>"
@@ -378,8 +379,7 @@ def _change(way: WayOfTelling, seeds: int) -> str:
     last = way.last_change
     if last is None:
         return f'<td class="change">{"<span>no rule</span>" if way.difference else ""}</td>'
-    own = "" if last.seeds == seeds else f"; {plural(last.seeds, 'seed' if way.recipe else 'new seed')}"
-    own += ", another recipe" if way.recipe else ""
+    own = "" if last.seeds == seeds else f"; {plural(last.seeds, 'new seed')}"
     return f'<td class="change">{signed_or_zero(last.difference, 2)} <span>{escape(last.standing + own)}</span></td>'
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from analysis.ablation.presets import PRESETS, ablate
+from analysis.ablation.presets import LONGER, PRESETS, ablate
 from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
 from analysis.claims.statements.judgement import (
@@ -34,14 +34,12 @@ from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
 HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25, "width128_twice": 0.2}
 """Hours of one core that a training takes, about."""
-TWICE = "width128_twice"
-"""The preset of `longer.toml`: that of width 128 with twice as many steps."""
 
 RUNS = """
 SELECT run_id, variant, seed, final_loss, diverged, config FROM pretrainings WHERE preset = '{preset}'
 ORDER BY variant, seed, created
 """
-LONGER = "SELECT run_id, value FROM curves WHERE preset = '{preset}' AND metric = 'final_loss_4x'"
+LONGER_TEXTS = "SELECT run_id, value FROM curves WHERE preset = '{preset}' AND metric = 'final_loss_4x'"
 """The loss of each run on texts four times as long as those of its training."""
 
 
@@ -93,7 +91,7 @@ def load_runs(ask: Ask, rules: EncoderRules, preset: str) -> PresetRuns:
             plateau_exit=exit_steps.get(row["run_id"]),
         )
     problem = "" if plateau is not None else f"its plateau is not known until {named(rules.plateau.variant)} is trained"
-    longer = {row["run_id"]: row["value"] for row in ask(LONGER.format(preset=preset))}
+    longer = {row["run_id"]: row["value"] for row in ask(LONGER_TEXTS.format(preset=preset))}
     return PresetRuns(runs=runs, plateau=plateau, problem=problem, longer=longer)
 
 
@@ -212,7 +210,7 @@ def _judgement(
     experiment = _next_experiment(contest, comparison, rules, decided.waiting) if verdict == OPEN else DECIDED
     recipe = PRESETS[contest.preset]
     widths = join_names(dict.fromkeys(str(PRESETS[preset].hidden_size) for preset in contest.presets))
-    longer = f", {recipe.steps:,} steps" if contest.preset == TWICE else ""
+    longer = f", {recipe.steps:,} steps" if contest.preset in LONGER.values() else ""
     return margin_contests.judgement(contest.kind, decided, found)(
         id=contest.id,
         parent=contest.parent,
@@ -245,7 +243,7 @@ def _judgement(
 def _place(preset: str, contest: EncoderContest) -> str:
     """The setting by which the presets of a statement differ: `width 256`, or `20,000 steps`."""
     recipe = PRESETS[preset]
-    return f"{recipe.steps:,} steps" if TWICE in contest.presets else f"width {recipe.hidden_size}"
+    return f"{recipe.steps:,} steps" if set(LONGER.values()) & set(contest.presets) else f"width {recipe.hidden_size}"
 
 
 def _between_presets(contest: EncoderContest, values: margin_contests.Numbers, seeds: int) -> str:
@@ -253,7 +251,7 @@ def _between_presets(contest: EncoderContest, values: margin_contests.Numbers, s
     effect, low, high = values
     if effect is None:
         return ""
-    at = "after" if TWICE in contest.presets else "at"
+    at = "after" if set(LONGER.values()) & set(contest.presets) else "at"
     return (
         f"{capitalised(named(contest.variant))} ends {abs(effect):.3f} nats "
         f"{'further above' if effect > 0 else 'nearer to'} {named(contest.baseline)} {at} "

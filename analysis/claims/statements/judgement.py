@@ -169,11 +169,12 @@ def runs_to_come(runs: str, hours: float) -> NextExperiment:
 class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
-    effect, low, high: the number that decides most. sentence: the finding in words. reason: of a statement on models
-    that were fine-tuned after refitting, why it is open. would_decide: for an open statement, the experiment that would
-    decide it. hours: of one core that it takes, where they are known. missing: the runs that its rule asks for and the
-    store does not hold yet; an open statement that lacks none was run as planned, and came out undecided. answer: the
-    sentence that the rules said beforehand would be told of this verdict; empty where they said none.
+    effect, low, high: the number that decides most. sentence: the finding in words. reason: of a statement on our
+    own encoders, or on models that were fine-tuned after refitting, why it is open. would_decide: for an open
+    statement, the experiment that would decide it. hours: of one core that it takes, where they are known. missing:
+    the runs that its rule asks for and the store does not hold yet; an open statement that lacks none was run as
+    planned, and came out undecided. answer: the sentence that the rules said beforehand would be told of this
+    verdict; empty where they said none.
 
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants

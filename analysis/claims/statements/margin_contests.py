@@ -239,6 +239,7 @@ def judgement(kind: str, decided: FamilyVerdict, found: str) -> partial[Judgemen
         kind=kind,
         verdict=decided.verdict,
         sentence=sentence(found, comparison, decided.verdict, decided.waiting),
+        reason=open_reason(comparison, decided.waiting) if decided.verdict == OPEN else "",
         unit="times the baseline's steps" if kind == STEPS else "nats per predicted token",
         effect=effect,
         low=low,

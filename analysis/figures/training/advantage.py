@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import UndefinedType
 
-from analysis.ablation.presets import PRESETS, ablate
+from analysis.ablation.presets import LONGER, PRESETS, ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.colours import SOFT
@@ -33,8 +33,6 @@ from analysis.store import read
 
 EXPLORATORY, LEADER = "cpu", "tupe_a"
 """The preset that was trained for several lengths, and the variant whose lead over adding it measures."""
-LONGER = {"width128": "width128_twice"}
-"""A preset -> the one that differs from it in nothing but its steps."""
 HEIGHT = 280
 ENOUGH = 3
 """The seeds from which on the heading tells a length of training, where one has as many."""

@@ -261,7 +261,7 @@ def _left_open(trainings: Trained) -> dict[str, str]:
     """Variant -> why the rules for encoders leave its final loss open beside the baseline's, with all seeds trained."""
     facts, rules = {one.id: one for one in stored.statements()}, rules_of_preset(trainings.preset)
     return {
-        contest.variant: fact.sentence.removeprefix("Open: ").partition(". ")[0]
+        contest.variant: fact.reason
         for name, (contest, judge) in encoder_contests().items()
         if (contest.kind, contest.preset, contest.baseline) == ("final_loss", trainings.preset, trainings.baseline)
         and rules is not None

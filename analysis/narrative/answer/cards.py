@@ -25,7 +25,6 @@ from analysis.narrative.front_page import (
     WayOfTelling,
 )
 from analysis.narrative.reading.length import minutes
-from analysis.rules import training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -53,13 +52,11 @@ def ways_of_telling() -> tuple[WayOfTelling, ...]:
 
 
 def _whole_method() -> tuple[WayOfTelling, ...]:
-    """Rotary positions, as a sentence quotes them: by the recipe of the table, else by an earlier one."""
+    """Rotary positions, where a sentence quotes them."""
     variant = told_once.rotary_variant()
     remarks = _remarks().get(variant, ())
-    for preset in (PRESET, training_rules().preset) if remarks else ():
-        if (way := _way(variant, _rows(preset).get(variant), remarks, quoted=True)) is not None:
-            return (replace(way, method=True, recipe=preset if preset != PRESET else ""),)
-    return ()
+    way = _way(variant, _rows(PRESET).get(variant), remarks, quoted=True) if remarks else None
+    return () if way is None else (replace(way, method=True),)
 
 
 def _rows(preset: str) -> Mapping[str, VariantRow]:

@@ -34,7 +34,7 @@ def _picture(claim: str, *, dark: bool) -> dict[str, str]:
     """The picture of Home that belongs to a claim as HTML, under `ways` or `curve`; nothing for other claims."""
     if claim == WAYS:
         names = {title(variant) for variant in IN_MORE_PLACES}
-        return {"ways": styled(ways_table([way for way in front_page().ways if way.name in names and not way.recipe]))}
+        return {"ways": styled(ways_table([way for way in front_page().ways if way.name in names]))}
     curve = next((card.curve for card in front_page().cards if card.curve), None) if claim == CURVE else None
     return {"curve": styled(dose_curve(curve, dark=dark))} if curve else {}
 

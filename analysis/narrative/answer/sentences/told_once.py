@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from analysis.claims.statements.judgement import CONTRADICTED, MIXED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import percent, plural, uncapitalised
@@ -18,7 +17,7 @@ from analysis.narrative.answer.computed_sentence import (
     register,
     undecided,
 )
-from analysis.rules import encoder_contests, encoder_rules, training_rules
+from analysis.rules import encoder_contests
 
 TOLD = ("C34p", "C34o", "C34a", "C34w")
 """The contrasts of a single difference that Home tells, in this order: a reader checks them in the picture beside them.
@@ -27,23 +26,10 @@ The others are below `tempered_by`, and on Claims.
 """
 _AGAIN = {one.statement: one.sides for one in NUMBERED.values() if one.sides}
 """The steps that were made again with new seeds, which stand in the rows of their variants: the two sides in words."""
-HEADING = "In our trainings it is not the best way"
-GAPS = (
-    "SELECT step, avg(b.value - e.value) AS gap FROM curves e JOIN curves b USING (preset, seed, step, metric) "
-    "WHERE preset = 'width128' AND metric = 'validation_loss' AND b.variant = 'bert_a' "
-    "AND e.variant = 'every_layer_attention' AND step IN (6000, 8000, 10000) AND seed IN ({seeds}) "
-    "GROUP BY step ORDER BY step"
-)
-"""The mean gap in validation loss, in nats, between adding once and telling the attention of every layer, by step."""
 TWICE = "C41a"
-"""The same gap after twice as many steps."""
-ROTARY, EARLIER_ROTARY = "C42a", "C22c"
-"""The contrasts of rotations with adding, by the recipe of the others and by an earlier one: the first that is
-supported is told."""
-TURNED_OR_TOLD = "C42d"
-"""Rotations against positions that are told to the queries and keys of every layer, by the recipe of the others."""
-ABSOLUTE = "C34q"
-"""By the same recipe, positions that are told as often but not turned, against adding."""
+"""The gap between adding once and telling the attention of every layer after twice as many steps."""
+ROTARY, TURNED_OR_TOLD = "C42a", "C42d"
+"""Rotations against adding, and against positions that are told to the queries and keys of every layer."""
 EQUALLY_NARROW = "C36b"
 """Concatenating against adding, with words of half of the width on both sides."""
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36m"
@@ -84,21 +70,20 @@ def _sides() -> Mapping[str, tuple[str, str]]:
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """The gain of telling the attention of every layer, and how little of it a matrix for positions explains."""
     isolated = facts["C34b"]
-    if isolated.verdict == SUPPORTED and isolated.effect is not None:
-        # The sentence that was fixed before the runs blames that positions are told once; the sides differ in more.
-        bold = f"ends {abs(isolated.effect):.2f} nats higher"
-        seeds = plural(isolated.seeds or 0, "seed")
-        return ComputedSentence(
-            sentence=f"Adding positions once, at the input, {bold} than telling them to the queries and keys of every "
-            f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}"
-            f"{_later(facts, ask)}{_causes(facts)}",
-            bold=bold,
-            heading=HEADING,
-            value=isolated.effect,
-            query=isolated.query,
-            against=True,
-        )
-    return _from_several_differences(facts)
+    if isolated.verdict != SUPPORTED or isolated.effect is None:
+        return None
+    # The sentence that was fixed before the runs blames that positions are told once; the sides differ in more.
+    bold = f"ends {abs(isolated.effect):.2f} nats higher"
+    seeds = plural(isolated.seeds or 0, "seed")
+    return ComputedSentence(
+        sentence=f"Adding positions once, at the input, {bold} than telling them to the queries and keys of every "
+        f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}{_later(facts)}{_causes(facts)}",
+        bold=bold,
+        heading="In our trainings it is not the best way",
+        value=isolated.effect,
+        query=isolated.query,
+        against=True,
+    )
 
 
 def _first_layer(facts: Facts, ask: Ask) -> str:
@@ -110,24 +95,15 @@ def _first_layer(facts: Facts, ask: Ask) -> str:
     return f" Told to those of the first layer alone, they end {nats(difference)} than added."
 
 
-def _later(facts: Facts, ask: Ask) -> str:
-    """The gap after twice as many steps, in trainings of their own; while these run, how it closed in the first."""
+def _later(facts: Facts) -> str:
+    """The gap after twice as many steps, in trainings of their own; "" while these run."""
     fact = facts.get(TWICE)
     if fact is None or fact.missing or fact.effect is None:
-        return _closing(ask)
+        return ""
     seeds = f"{plural(fact.seeds or 0, 'seed')}{'; open' if fact.verdict == OPEN else ''}"
     gap = f"of the {abs(facts['C34b'].effect or 0.0):.2f} nats"
     left = f"{-fact.effect:.2f} {gap} are left" if fact.effect < 0 else f"nothing {gap} is left"
     return f" Trained twice as long, {left} ({seeds})."
-
-
-def _closing(ask: Ask) -> str:
-    """The gap earlier in training, told where it shrinks from one step to the next: then its end is no level."""
-    rows = ask(GAPS.format(seeds=", ".join(map(str, encoder_rules().seeds))))
-    if len(rows) < 2 or not all(later["gap"] < earlier["gap"] for earlier, later in pairwise(rows)):
-        return ""
-    earlier = " and ".join(f"{row['gap']:.2f} after {row['step']:,}" for row in rows[:-1])
-    return f" The gap was still closing when training ended: {earlier} steps."
 
 
 def _steps(facts: Facts) -> list[Remark]:
@@ -142,33 +118,6 @@ def _steps(facts: Facts) -> list[Remark]:
         for name, (one, other) in _AGAIN.items()
         if (fact := facts.get(name)) is not None and fact.effect is not None
     ]
-
-
-def _from_several_differences(facts: Facts) -> ComputedSentence | None:
-    """The stored contrast that differs in more than how often positions are told; None if it is not decided."""
-    shared, own = facts["C34q"], facts["C34r"]
-    if shared.effect is None or own.effect is None or shared.verdict != SUPPORTED:
-        return None
-    steps = facts["C18e"]
-    order = ""
-    if steps.verdict == SUPPORTED and steps.effect is not None:
-        order = f", and begin to use word order in {percent(steps.effect)} of the steps"
-    matrix = (
-        f" A matrix of its own for positions (TUPE-A) ends no lower: {abs(own.effect):.3f} nats between the two."
-        if own.verdict == SUPPORTED
-        else f" Whether a matrix of its own adds to that is open ({abs(own.effect):.3f} nats between the two)."
-    )
-    bold = "Adding once, at the input, does not end lowest"
-    return ComputedSentence(
-        sentence=f"{bold}: encoders that tell positions to the queries and keys of every layer, through the words' own "
-        f"matrix and without cross terms, end {abs(shared.effect):.2f} nats lower{order} "
-        f"({plural(shared.seeds or 0, 'seed')} each).{matrix}{_causes(facts)}",
-        bold=bold,
-        heading=HEADING,
-        value=shared.effect,
-        query=shared.query,
-        against=True,
-    )
 
 
 def remarks(facts: Facts) -> tuple[Remark, ...]:
@@ -250,21 +199,17 @@ def _outcomes(facts: Iterable[Judgement]) -> list[Remark]:
 
 def rotary_variant() -> str:
     """The variant of the contrast of rotations with adding."""
-    return next(contest.variant for contest in training_rules().statements if contest.id == EARLIER_ROTARY)
+    return _sides()[ROTARY][0]
 
 
 def _rotary(facts: Facts) -> list[Remark]:
     """The remark on rotary positions, if the rules have decided that they end lower."""
     fact = facts.get(ROTARY)
-    if fact is not None and fact.verdict == SUPPORTED and fact.effect is not None:
-        return [Remark(variant=rotary_variant(), sentence=f"{_turned(fact)}){_beside_told(facts)}.")]
-    return _earlier_rotary(facts)
-
-
-def _turned(fact: Judgement) -> str:
-    """Rotations against adding, up to the end of the bracket on the seeds."""
+    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
+        return []
     seeds = plural(fact.seeds or 0, "seed")
-    return f"Turned into queries and keys, positions end {nats(fact.effect or 0.0)} than added ({seeds}"
+    turned = f"Turned into queries and keys, positions end {nats(fact.effect)} than added ({seeds})"
+    return [Remark(variant=rotary_variant(), sentence=f"{turned}{_beside_told(facts)}.")]
 
 
 def _beside_told(facts: Facts) -> str:
@@ -275,20 +220,6 @@ def _beside_told(facts: Facts) -> str:
     if fact.verdict == SUPPORTED:
         return ", the same as told to them in every layer"
     return f", {nats(fact.effect)} than told to them in every layer"
-
-
-def _earlier_rotary(facts: Facts) -> list[Remark]:
-    """The remark on rotary positions by the earlier recipe."""
-    fact = facts.get(EARLIER_ROTARY)
-    if fact is None or fact.verdict != SUPPORTED or fact.effect is None:
-        return []
-    absolute = facts.get(ABSOLUTE)
-    as_low = (
-        f"; positions that every layer is told without cross terms end {nats(absolute.effect)} there"
-        if absolute is not None and absolute.verdict == SUPPORTED and absolute.effect is not None
-        else ""
-    )
-    return [Remark(variant=rotary_variant(), sentence=f"{_turned(fact)}, another recipe){as_low}.")]
 
 
 register(
