@@ -14,6 +14,8 @@ from dashboard.widgets import question_cards, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "geometry"
+AMINO_ACIDS = 20
+"""The words of models of protein sequences, which the menu marks: they are no models of language."""
 # The parts of the page by the card that they stand in; a card opens on the first.
 PARTS = {
     "angles": {"angles": "Cosines"},
@@ -85,7 +87,13 @@ if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
 with st.container(width=360):
-    model = pickers.choice("model", "Model", models, readable, label_visibility="collapsed")
+    model = pickers.choice(
+        "model",
+        "Model",
+        list(models),
+        lambda name: readable(name) + (f" ({models[name]} words: amino acids)" if models[name] == AMINO_ACIDS else ""),
+        label_visibility="collapsed",
+    )
 part = pickers.fixed("part", [part for parts in PARTS.values() for part in parts])
 card = next(card for card, parts in PARTS.items() if part in parts)
 question_cards.show_cards(

@@ -338,9 +338,7 @@ def test_what_training_makes_of_a_split_is_told_where_the_rules_have_decided_it(
 ) -> None:
     judged = statement("C36b")
     assert judged.verdict == "supported"
-    assert f"{-judged.effect:.2f} nats lower than adding to words as narrow (C36b)" in STEPS["concatenation"].says(
-        VALUES
-    )
+    assert f"{-judged.effect:.2f} nats higher than concatenating (C36b)" in STEPS["concatenation"].says(VALUES)
     undecided = replace(judged, verdict="open", would_decide="more runs")
     monkeypatch.setattr(stored, "parts", lambda claim: (undecided,))
     assert "C36" not in STEPS["concatenation"].says(VALUES)
@@ -362,7 +360,7 @@ def test_models_whose_words_and_positions_are_not_as_random_vectors_are_named(st
 def test_the_widths_that_heads_can_share_enclose_that_of_the_sentence(store: Path) -> None:
     """By transformers' own rule: a width that is no multiple of the heads is refused."""
     config = BertConfig.from_pretrained(default_model.folder())
-    found = re.search(r"heads of \S+ can share (\d+) dimensions \(([\d.]+) %\) or (\d+) \(([\d.]+) %\), not (\d+)",
+    found = re.search(r"heads of \S+ can split (\d+) \D+\(([\d.]+) %\), or (\d+) \(([\d.]+) %\), but not (\d+)",
                       STEPS["saving"].says(VALUES))  # fmt: skip
     assert found
     low, high, wider = (int(found[index]) for index in (1, 3, 5))
@@ -377,7 +375,7 @@ def test_numbers_that_were_not_read_in_the_paper_are_said_to_be_second_hand(stor
         key, name = table.split("|")
         caveats = read.query("SELECT caveat FROM caveats WHERE citation_key = ? AND table_name = ?", [key, name])
         assert any("Read in a t" in one for one in caveats.caveat)
-    assert "second hand" in order_step.shuffled()
+    assert "a transcription or a note of the paper, not in itself" in order_step.shuffled()
 
 
 def test_rows_say_beside_the_plot_what_they_change(store: Path) -> None:

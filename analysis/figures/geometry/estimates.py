@@ -8,7 +8,7 @@ from typing import TypedDict
 import pandas as pd
 
 from analysis.ablation.variants import readable
-from analysis.core import frames
+from analysis.core import default_model, frames
 from analysis.core.errors import NoResults, NotMeasured
 from analysis.core.formatting import first_sentence, join_names
 from analysis.core.provenance import model_options
@@ -63,9 +63,14 @@ class Estimate:
     samples: int
 
 
-def stored_models() -> list[str]:
-    """The models whose geometry is stored."""
-    return list(read.query("SELECT DISTINCT model FROM newest_geometry WHERE model IS NOT NULL ORDER BY model").model)
+def stored_models() -> dict[str, int]:
+    """The models whose geometry is stored -> their number of words: the usual one first, then those with most words."""
+    rows = read.query(
+        "SELECT model, max((config::JSON ->> 'vocabulary')::INTEGER) AS words FROM newest_geometry "
+        "WHERE model IS NOT NULL GROUP BY model ORDER BY model <> ?, words DESC, model",
+        [default_model.NAME],
+    )
+    return dict(zip(rows.model, rows.words, strict=True))
 
 
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:

@@ -33,9 +33,10 @@ register(
         text=(
             "A transformer like BERT keeps three tables: a vector for every word, a vector for every position and a "
             "vector for each of two segments. What enters its first layer is their plain sum, dimension by "
-            "dimension. Readers on Stack Exchange worry that the position spoils the first dimensions of the word; "
-            "one asks whether a word with a pattern added to it may turn into another word. Here are the vectors of "
-            "a real model: pick a word, move it through the text, and see what changes."
+            "dimension, which a LayerNorm then scales. Readers on Stack Exchange worry that the position spoils the "
+            "first dimensions of the word; one asks whether a word with a pattern added to it may turn into another "
+            "word. Here are the vectors of a real model: pick a word, move it through the text, and see what "
+            "changes. (Position 0 is that of the mark [CLS]: in training no word stood there.)"
         ),
         documents=("001", "003"),
         claims=("C02", "C12"),

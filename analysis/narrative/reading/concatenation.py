@@ -26,8 +26,8 @@ def trained() -> str:
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.effect > 0:
         return ""
     return (
-        "Trained, ours did not find such a split: with words of half of the width on both sides, concatenating ends "
-        f"{fixed(-fact.effect)} nats lower than adding to words as narrow ({fact.id})."
+        "Our trained encoders did not find such a split: with words held to half of the width in both, adding ends "
+        f"{fixed(-fact.effect)} nats higher than concatenating ({fact.id})."
     )
 
 
@@ -38,14 +38,14 @@ register(
         title="Concatenating is adding, if a matrix follows",
         text=(
             "Some answers on Stack Exchange propose shorter word vectors, each with a short position vector "
-            "appended. But matrices make the queries, keys and values of the first layer (after a normalisation, whose "
-            "spread both parts share). The left columns of such a matrix meet only the word and the right columns only "
-            "the position, so the result is a **sum** again: a mapped word plus a mapped position. Choose a split: in "
-            "every output the dot (concatenated) lies where the second bar ends (added).\n\n"
-            "What passes by on the skip connection meets no matrix: there the two stay side by side. But what layers "
-            "add to them mixes both, unless each matrix has one block for the word, one for the position and nothing "
-            "between, as in Kitaev & Klein's parser (2018). A concatenation does decide how many dimensions each part "
-            "may use. One answer turns this around: adding can imitate any split by leaving dimensions empty."
+            "appended. But matrices make the queries, keys and values of the first layer (after a LayerNorm, which "
+            "divides both parts by one number). The left columns of such a matrix meet only the word and the right "
+            "columns only the position, so the result is a **sum** again: a mapped word plus a mapped position. "
+            "Choose a split: in every output the dot (concatenated) lies where the second bar ends (added).\n\nWhat "
+            "passes by on the skip connection meets no matrix: there the two stay side by side. But what layers add "
+            "to them mixes both, unless each matrix has one block for the word, one for the position and nothing "
+            "between, as in Kitaev & Klein's parser (2018). A concatenation does decide how many dimensions each "
+            "part may use. One answer turns this around: adding can imitate any split by leaving dimensions empty."
         ),
         documents=("001", "003"),
         claims=("C01", "C10"),

@@ -28,13 +28,14 @@ register(
         title="Cut the sum apart",
         text=(
             "Answers on Stack Exchange guess that words learn to stay out of the positions' directions, so that the "
-            "sum is at heart a concatenation. That can be tried on a trained model: keep some directions for "
-            "positions, erase from each position what lies outside them, and from each word what lies inside. Turn the "
-            "space, and the sum **is** a concatenation.\n\nNothing is trained anew. The model still has to say how "
-            "alike two sentences are, as people rate them. Choose how many directions positions keep. The grey dots "
-            "are the same cut along random directions, which hold next to nothing of the positions: the model loses "
-            "these, and a part of its words as well. On average it then does worse than with every position replaced "
-            "by their mean (lower dashed line)."
+            "sum is at heart a concatenation. That can be tried on a trained model: keep the strongest directions of "
+            "the position table for positions, erase from each position what lies outside them, and from each word "
+            "what lies inside. Turn the space, and the sum **is** a concatenation. (Whether words stay out of these "
+            "directions by themselves is another statement, C11, under Sources.)\n\nNothing is trained anew. The "
+            "model still has to say how alike two sentences are, as people rate them. Choose how many directions "
+            "positions keep. The grey dots are the same cut along random directions, which hold next to nothing of "
+            "the positions: the model loses its positions, and a part of its words as well. On average it then does "
+            "worse than with every position replaced by their mean (lower dashed line)."
         ),
         documents=("000", "001", "003"),
         claims=("C10", "C11"),

@@ -42,10 +42,10 @@ def says(values: Values) -> str:
     scored = rows[(rows.layer == 0) & rows.measure.isin(("top1", "exact")) & rows.target.isin(("word", "position"))]
     decoders = scored.groupby("target").decoder.nunique()
     return sentences(
-        f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: the best of "
-        f"{decoders['word']} simple classifiers, trained on other texts, names {percent(word.value)} of "
-        f"{int(word.tokens):,} words (those that occur often), and the best of {decoders['position']} the exact "
-        f"position of {percent(position.value)} of {int(position.tokens):,} tokens.",
+        f"Both can be read back from the sums that enter the first layer of {default_model.NAME}: simple classifiers "
+        f"(the best of {decoders['word']} for words, of {decoders['position']} for positions), trained on other texts, "
+        f"name {percent(word.value)} of {int(word.tokens):,} words (those that occur often) and the exact position of "
+        f"{percent(position.value)} of {int(position.tokens):,} tokens.",
         at_random(),
     )
 
@@ -55,7 +55,9 @@ def at_random() -> str:
     best = dict(read.query(RANDOM)[["target", "value"]].itertuples(index=False))
     if best.keys() != {"word", "position"}:
         return ""
-    return f"Sums of random tables are read as well ({percent(best['word'])} and {percent(best['position'])})."
+    return (
+        f"Sums of random tables are read back equally well ({percent(best['word'])} and {percent(best['position'])})."
+    )
 
 
 register(
@@ -69,8 +71,8 @@ register(
             "not **added**. But a pair is itself a sum once each part has an axis to itself: (2 m, 3 kg) is (2, 0) + "
             "(0, 3). What loses information is not adding but **coinciding sums**. Drag the angle between the two "
             "axes down to 0°: now all steps are alike, and sums coincide. At any other angle every pair has a sum of "
-            "its own, close as it may lie. In a real model words and positions share axes: whether sums coincide "
-            "there has to be measured."
+            "its own, though others may lie close. In a real model words and positions share axes: whether sums "
+            "coincide there has to be measured."
         ),
         documents=("000",),
         claims=("C13",),

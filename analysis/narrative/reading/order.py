@@ -36,8 +36,8 @@ def shuffled() -> str:
         parts.append(f"{direction(pairs.without - pairs.learned)} {changes} in {names[str(kind)]}")
     return (
         "Haviv et al. (2022) trained models with and without learned positions. Their numbers are perplexities: among "
-        f"how many equally likely words a model seems to choose. Without positions it {', and '.join(parts)}. Each "
-        "pair is of one model and corpus, and was read at second hand."
+        f"how many equally likely words a model seems to choose. Without positions this {', and '.join(parts)}. Each "
+        "pair is of one model and corpus, and was read in a transcription or a note of the paper, not in itself."
     )
 
 
@@ -58,7 +58,7 @@ register(
             "word: an early word has seen few others, a late one many, and it sees what they have seen. Choose the "
             f"layers and watch the last word.\n\nPress **{MOVE}** to do the opposite to a real model: the whole "
             "sentence moves, so that every **distance** stays. The article from Baobao Algorithm Notes holds that "
-            "distances matter more than places. Where positions are added, attention changes all the same. Where "
+            "distances matter more than places. Where positions are added, attention changes nevertheless. Where "
             "queries and keys are rotated, a score depends on places only through the signed distance; a causal mask "
             "or a first token can still give the place away."
         ),

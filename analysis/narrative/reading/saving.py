@@ -22,13 +22,14 @@ register(
         name="saving",
         title="What a narrower state saves",
         text=(
-            "Answers on Stack Exchange say what concatenating costs: it takes dimensions away from words, or it makes "
-            "the whole model wider. Narrower words change no arithmetic in the layers. A third way, to concatenate "
-            "and project back, costs next to nothing and is a sum again.\n\nA layer multiplies by matrices that are as "
-            "high and as wide as the model. Carry p dimensions for positions beside the d of words through every "
-            "layer, and every matrix grows **in both directions**: its arithmetic grows by (1 + p/d)² − 1. Parameters "
-            "grow less, since the table of words stays and that of positions shrinks. Choose how many dimensions "
-            "positions get."
+            "Answers on Stack Exchange say what concatenating costs: it takes dimensions away from words, or it "
+            "makes the whole model wider. With narrower words the width stays, and with it the arithmetic of the "
+            "layers. A third way, to concatenate and project back, costs next to nothing and is a sum again.\n\nA "
+            "layer multiplies by matrices that are as high and as wide as the model. Carry p dimensions for "
+            "positions beside the d of words through every layer, and every matrix grows **in both directions**: its "
+            "arithmetic grows by (1 + p/d)² − 1. (The products of queries with keys grow by p/d alone; of short "
+            "texts they are a small part, and are left out here.) Parameters grow less, since the table of words "
+            "stays and that of positions shrinks. Choose how many dimensions positions get."
         ),
         documents=("000", "001", "003"),
         claims=("C01",),

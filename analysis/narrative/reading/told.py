@@ -57,9 +57,10 @@ QUESTIONS = {
     ),
     "Concatenating?": (
         Contrast("C37b", "than adding", before="At the same width, where positions take a fifth of it: "),
-        Contrast("C36d", "than adding", before="In a wider, flatter model, beside words of the full width: "),
+        Contrast("C36d", "than adding", before="In a wider, flatter model, where positions take a fifth: "),
+        Contrast("C36m", "than adding in that model, to words of all its width", before="There: "),
     ),
-    "Twice as many steps?": (
+    "Trained twice as long?": (
         Contrast("C41a", "told to the attention of every layer than added once"),
         Contrast("C41c", "concatenated at the same width than added"),
     ),
@@ -69,7 +70,7 @@ FURTHER = ("C36", "C37", "C41", "C42")
 """The claims on concatenations, on longer trainings, and on methods in use."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
-ROWS = {STEP: "Single changes, as in the text", HOME: "Single changes, as on the first page", ALL: "All variants"}
+ROWS = {STEP: "Single changes, most of the text's", HOME: "Single changes, as on the first page", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""
@@ -231,7 +232,7 @@ register(
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
             "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
             "again, turning queries and keys, or being told to the attention alone? What does concatenating do to the "
-            "loss? And what is left of all this after twice as many steps?\n\n"
+            "loss? And what is left of all this when trained twice as long?\n\n"
             "Published comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "

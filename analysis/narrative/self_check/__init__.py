@@ -104,7 +104,8 @@ def _room() -> Check | None:
     return Check(
         step="cut",
         question=f"{default_model.NAME} has {_width()} directions. Positions keep the strongest of their whole table, "
-        "words the others. Which is the smallest of these numbers with which it judges sentences as well as before?",
+        "words the others. Which is the smallest of these numbers with which it judges sentences as well as before, "
+        f"within {abs(line):g}?",
         options=tuple(map(str, offered)),
         right=offered.index(least),
         because=f"With {plural(least, 'direction')} of their own the agreement with people is {value:.3f} and falls by "
@@ -119,7 +120,12 @@ def _of_few(line: float) -> str:
         "SELECT min(rank) AS least FROM newest_surgery WHERE model = ? AND operation = ? AND difference_low > ?",
         [default_model.NAME, ALONG_READ, line],
     ).least[0]
-    return "" if pd.isna(found) else f" Of the positions that these sentences read, {int(found)} are enough."
+    if pd.isna(found):
+        return ""
+    return (
+        f" Of the positions that these sentences read, {int(found)} are enough: these are short, and the question asks "
+        "for the whole table."
+    )
 
 
 def _cost() -> Check:
@@ -132,7 +138,7 @@ def _cost() -> Check:
     return Check(
         step="saving",
         question=f"Words keep their {width} dimensions, and positions get {extra} more beside them. How much more "
-        "arithmetic do the layers do?",
+        "arithmetic would the layers do?",
         options=tuple(percent(value) for value in offered),
         right=offered.index(truth),
         because=f"A layer's matrices grow in height and in width, so the arithmetic grows by (1 + {extra}/{width})² − "
@@ -200,15 +206,15 @@ def _why() -> Check | None:
         step="open",
         question="So why can transformers add positions to words, where one would expect to concatenate them?",
         options=(
-            "Every model that concatenates them ends with a higher loss",
+            "Models that concatenate them end with a higher loss",
             f"In {default_model.NAME} the sum keeps what the pair would keep, at the width of words alone",
-            "Only a sum lets attention compare words with positions",
+            "A sum lets attention compare words with positions, which a pair does not",
         ),
         right=1,
-        because=f"{RANK} directions are enough for positions there, and the matrix after a concatenation makes a sum "
-        "of it, with all comparisons of words and positions; dimensions beside the words cost arithmetic. The losses "
-        f"do not forbid concatenating: {named(WIDER_VARIANT)} ends {fixed(-wider.effect)} nats lower than adding"
-        f"{_controls()}.",
+        because=f"Both can be read back from the sum, {RANK} directions are enough for positions there, and the matrix "
+        "after a concatenation makes a sum of it, with all comparisons of words and positions; dimensions beside the "
+        f"words cost arithmetic. The losses do not forbid concatenating: {named(WIDER_VARIANT)} ends "
+        f"{fixed(-wider.effect)} nats lower than adding{_controls()}.",
     )
 
 

@@ -68,8 +68,8 @@ def among_heads(ask: Ask) -> list[str]:
     near = np.array([wider - wider % heads, wider - wider % heads + heads])
     low, high = (percent(more, 1) for more in more_arithmetic(near - width, width))
     return [
-        f"The {heads} heads of {default_model.NAME} can share {near[0]} dimensions ({low}) or {near[1]} ({high}), not "
-        f"{wider}."
+        f"The {heads} heads of {default_model.NAME} can split {near[0]} dimensions evenly ({low}), or {near[1]} "
+        f"({high}), but not {wider}."
     ]
 
 
