@@ -324,7 +324,7 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     counted = plural(seeds, "seed")
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
-    hollow = "; hollow: left open by the rules" if any(way.undecided for way in ways) else ""
+    hollow = "; hollow: whether it differs from adding is open" if any(way.undecided for way in ways) else ""
     method = "; below the line: a method as models use it" if any(way.method for way in ways) else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '

@@ -5,7 +5,6 @@ from functools import partial
 
 import streamlit as st
 
-from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
@@ -102,7 +101,7 @@ def draw(pickers: Pickers) -> None:
         time=axis,
         size=size,
         timed_width=timed,
-        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, {PRESETS[JUDGED].hidden_size} wide",
+        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {JUDGED}",
         dark=dark,
     )
     show_rows(f"{PAGE}.upper", upper, heading=True)
@@ -124,8 +123,8 @@ def draw(pickers: Pickers) -> None:
                 "with 95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a "
                 "cell says “causal only”, “encoder only” or “another recipe” in place of a dot, we trained the method "
                 "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
-                f"ends lowest. {OPEN_IN_WORDS} “Other recipe”, below a number: of the recipe that is named second "
-                "here, against adding of that recipe. "
+                f"ends lowest. {OPEN_IN_WORDS} “Recipe …”, below a number: of that recipe, against "
+                "adding of the same. "
                 f"{STRENGTHS} {longer_texts(rows, needs)}"
             )
         )

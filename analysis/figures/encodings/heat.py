@@ -187,7 +187,7 @@ def _finding(shown: Sequence[SizedEncoding]) -> str:
 def _beside_the_drawn(entry: SizedEncoding) -> str:
     """Words for a table of which the map draws the sines alone, or the cosines: the finding is about both."""
     columns, _ = shown_columns(entry)
-    return "" if isinstance(columns, np.ndarray) or columns == slice(None) else ", with the cosines"
+    return "" if isinstance(columns, np.ndarray) or columns == slice(None) else " (sines and cosines together)"
 
 
 def _stands_out(entry: SizedEncoding) -> str:

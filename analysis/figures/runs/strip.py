@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.ablation.presets import PRESETS
+from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
@@ -69,7 +70,8 @@ def strip(params: StripParameters) -> Figure:
             "Pale: a run that changed a setting of its recipe, which the heading does not count."
             if rows.pale.any()
             else "",
-            f"A triangle is a loss beyond {fixed(limit)}; the number beside it is the largest."
+            f"A triangle stands for the losses beyond {fixed(limit)}; the number beside it is the largest, or their "
+            "range."
             if rows.far.any()
             else "",
         ),
@@ -110,6 +112,11 @@ def _finding(preset: str, seeds: float, means: pd.Series, limit: float) -> str:
     )
 
 
+def _range(least: float, most: float) -> str:
+    """Two losses as a range; one number where they print alike."""
+    return fixed(least) if fixed(least) == fixed(most) else f"{fixed(least)} to {fixed(most)}"
+
+
 def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme: Theme) -> Chart:
     rows = runs.assign(
         at=runs.loss.clip(upper=limit),
@@ -136,10 +143,16 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     )
     marked = rows[rows.run_id == chosen][["title", "at"]]
     ring = alt.Chart(marked).mark_point(filled=False, size=RING, color=theme.ink, strokeWidth=marks.LINE)
-    most = runs[runs.far].groupby("title", as_index=False).loss.max()
-    largest = alt.Chart(most.assign(at=limit, written=[fixed(loss) for loss in most.loss])).mark_text(
+    beyond = runs[runs.far].groupby("title", as_index=False).loss.agg(["size", "min", "max"])
+    whole = set(runs.title) - set(runs.title[~runs.far])
+    # Of a variant with other runs within the axis, a longer text would lie on their dots.
+    said = [
+        f"{plural(row.size, 'run')}, {_range(row.min, row.max)}" if row.title in whole else fixed(row.max)
+        for row in frames.rows(beyond)
+    ]
+    ranges = alt.Chart(beyond.assign(at=limit, written=said)).mark_text(
         align="right", dx=-8, fontSize=marks.TEXT, color=theme.ink
     )
-    far = [largest.encode(x=x, y=y, text="written:N")] if len(most) else []
+    far = [ranges.encode(x=x, y=y, text="written:N")] if len(beyond) else []
     layers = [dots, *far, *([ring.encode(x=x, y=y)] if len(marked) else [])]
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=ROW * len(order))

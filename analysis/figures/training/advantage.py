@@ -1,22 +1,23 @@
 """A variant's advantage over the baseline against the length of training, in loss and in steps."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 
 import altair as alt
 import pandas as pd
-from altair.utils.schemapi import UndefinedType
 
 from analysis.ablation.presets import LONGER, PRESETS, ablate
 from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import capitalised, fixed, percent, plural, sentences, signed
-from analysis.figures import marks
+from analysis.core.formatting import capitalised, fixed, percent, plural, sentences, signed, signed_or_zero
+from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
-from analysis.figures.training.row_marks import VARIANT
+from analysis.figures.training.final_loss import OPEN, margin_of, outcome
+from analysis.figures.training.row_marks import VARIANT, way_hues, ways
 from analysis.figures.training.run_curves import curve
 from analysis.figures.training.trainings import (
     BASELINES,
@@ -36,20 +37,24 @@ EXPLORATORY, LEADER = "cpu", "tupe_a"
 HEIGHT = 280
 ENOUGH = 3
 """The seeds from which on the heading tells a length of training, where one has as many."""
-OTHER_LINE, OTHER_PLACE, OTHER_END = 1.5, 1.85, 4.7
+OTHER_LINE, OTHER_PLACE, OTHER_END = 2.6, 3.2, 8.0
 """The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
+NUMBERS_END, NAMES_END = 2.2, 3.0
+"""The end of the axis, over the longest training, where numbers stand right of the marks, or names as well."""
+NAME_LETTERS = 16
+"""The most letters of a line of a variant's name at the end of its line."""
 ABOVE = -6
 """The end of the names of two recipes, in pixels from the top of the plot."""
 STEPS: marks.Tip = ("steps", "", ",")
 
 
-def _steps(trained: Sequence[float], *, beside: bool) -> alt.X:
+def _steps(trained: Sequence[float], *, room: float) -> alt.X:
     """Steps on a log scale, marked where something was trained, with room beside the first and the last.
 
-    beside: whether another recipe has a place of its own at the right.
+    room: the end of the axis, over the longest training.
     """
     values = sorted(set(trained))
-    domain = 0.55 * min(trained), (OTHER_END if beside else 1.6) * max(trained)
+    domain = 0.45 * min(trained), room * max(trained)
     return marks.number(alt.X, "steps", "steps of training", domain=domain, log=10, values=values, form=",", grid=False)
 
 
@@ -88,11 +93,13 @@ def advantage(params: SettingsParameters) -> Figure:
             if params.preset in PRESETS and params.objective == MASKED
             else "",
             "" if judged is None else _judged_caption(judged),
-            f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with "
-            f"its own learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in "
-            "final loss. Right: the steps to the baseline's final loss as a share of the baseline's own steps. Dots "
-            "are seeds; diamonds are means (at the right, geometric means over pairs of one seed, and not the crossing "
-            "of the mean curves that Learning curves names) with their 95 % confidence interval.",
+            f"Each length is a separate training of recipe {params.preset} ({_seeds(pairs)}), with its own "
+            f"learning-rate decay, paired by seed; losses are measured on {sample}. Left: the difference in final "
+            "loss, hollow where its interval lies neither within nor beyond what counts as the same. Right: the "
+            "steps to the baseline's final loss as a share of the baseline's own steps. Dots are seeds; diamonds are "
+            "means (at the right, geometric means over pairs of one seed, and not the crossing of the mean curves "
+            "that Learning curves names) with their 95 % confidence interval.",
+            "A triangle is a bound: not every seed reached the loss. "
             "A length with one seed has no interval: it is a single draw. Where the baseline has only just left its "
             "plateau, most of the difference is its late start.",
         ),
@@ -103,7 +110,7 @@ def advantage(params: SettingsParameters) -> Figure:
             f"{row.created}, code {row.git_sha}"
             for row in frames.rows(runs)
         },
-        draw=lambda theme: _draw(table, pairs, judged, named(base), theme),
+        draw=lambda theme: _draw(table, pairs, judged, named(base), margin_of(params.preset), theme),
         columns=2,
         sentences=tuple(texts),
     )
@@ -242,11 +249,6 @@ def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
     )
 
 
-def _hollow_diamonds(base: alt.Chart, theme: Theme) -> alt.Chart:
-    style = {"fill": theme.ground, "stroke": theme.ink, "strokeWidth": 2}
-    return base.mark_point(shape="diamond", filled=True, size=marks.LARGE_DOT, opacity=1, **style)
-
-
 def _other_recipe(
     judged: pd.DataFrame | None, longest: float, x: alt.X, y: alt.Y, measure: str, theme: Theme
 ) -> list[alt.LayerChart | alt.Chart]:
@@ -298,101 +300,133 @@ def _other_recipe(
     return [line.encode(x=x), *names, interval, diamond, text]
 
 
-def _joined(table: pd.DataFrame, x: alt.X, y: alt.Y, measure: str, color: alt.Color | UndefinedType) -> alt.Chart:
+def _joined(table: pd.DataFrame, x: alt.X, y: alt.Y, measure: str, color: alt.Color) -> alt.Chart:
     """A thin line from each length of a variant to the next, dashed where one of the two is of a single seed."""
     after = table.groupby("variant")[["steps", measure, "seeds"]].shift(-1)
     steps = table.assign(to_steps=after.steps, to=after[measure], single=(table.seeds == 1) | (after.seeds == 1))
-    joined = steps.loc[after.steps.notna(), ["title", "steps", measure, "to_steps", "to", "single"]]
+    joined = steps.loc[after.steps.notna(), ["title", "way", "steps", measure, "to_steps", "to", "single"]]
     line = alt.Chart(joined).mark_rule(strokeWidth=marks.LINE / 2, opacity=0.6)
     dashed = alt.condition(alt.datum.single, alt.value(marks.DASH), alt.value([1, 0]))
     return line.encode(x=x, x2="to_steps:Q", y=y, y2="to:Q", color=color, strokeDash=dashed)
-
-
-def _of_seeds(seeds: int) -> str:
-    """A second line with the number of seeds; empty for a single one, whose mark is hollow."""
-    return f"\n{plural(seeds, 'seed')}" if seeds > 1 else ""
 
 
 def _recipe(preset: str) -> str:
     return f"{preset}: {percent(PRESETS[preset].masked_share)} hidden"
 
 
+def _labels(table: pd.DataFrame, measure: str, *, named_ends: bool, theme: Theme) -> pd.DataFrame:
+    """The number at each mean, as `names_at` takes it: left of it or, of a variant's longest training, right of it.
+
+    named_ends: whether the last one has the variant's name, too.
+    """
+    records = []
+    for row in frames.rows(table):
+        last = row.steps == table.steps[table.variant == row.variant].max()
+        if measure == "gap":
+            text = signed_or_zero(row.gap)
+        else:
+            text = f"≥ {percent(row.ratio)}" if row.at_least else percent(row.ratio)
+        seeds = f" ({plural(row.seeds, 'seed')})"
+        lines = [*(marks.wrap_lines(row.title, NAME_LETTERS) if named_ends and last else []), text + seeds]
+        # The rule at 100 % would run through the name of a bound, which stands below it.
+        below = 1.2 * marks.LABEL_LINE if measure == "ratio" and row.at_least else 0.0
+        if below and last and len(lines) > 1:
+            below += marks.LABEL_LINE * (len(lines) - 1) / 2
+        records.append(
+            {"steps": row.steps, measure: getattr(row, measure), "name": "\n".join(lines), "hue": theme.ink,
+             "align": "left" if last else "right", "dx": 10 if last else -10,
+             "dy": below - marks.LABEL_LINE / 2 * (len(lines) - 1)}
+        )  # fmt: skip
+    return pd.DataFrame(records)
+
+
 def _draw(
-    table: pd.DataFrame, pairs: pd.DataFrame, judged: pd.DataFrame | None, baseline: str, theme: Theme
+    table: pd.DataFrame,
+    pairs: pd.DataFrame,
+    judged: pd.DataFrame | None,
+    baseline: str,
+    margin: float,
+    theme: Theme,
 ) -> list[Chart]:
     """The difference in final loss, and the share of the baseline's steps, by the length of the training."""
-    names = list(dict.fromkeys(table.title))
-    title_colours = marks.series("title", names, theme, marks.legend())
-    color = title_colours if len(names) > 1 else alt.Undefined
+    table = table.assign(way=ways(table.variant))
+    table["decided"] = [outcome(row.gap_low, row.gap_high, margin, told_apart=True) != OPEN
+                        for row in frames.rows(table)]  # fmt: skip
+    pairs = pairs.assign(way=ways(pairs.variant))
+    color = way_hues(table.way, theme, place=None)
+    named_ends = judged is None and table.variant.nunique() > 1
     trained = table.steps.tolist()
-    x, longest = _steps(trained, beside=judged is not None), max(trained)
+    room = OTHER_END if judged is not None else NAMES_END if named_ends else NUMBERS_END
+    x, longest = _steps(trained, room=room), max(trained)
     y = marks.number(alt.Y, "gap", [f"final loss minus {baseline}'s", "(nats; lower is better)"], zero=True, grid=True)
-    means = marks.line_plot(
-        table, x=x, y=y, theme=theme, color=color, ends=("gap_low", "gap_high"), width=0,
-        shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("gap", "difference (nats)", "+.3f")),
-    )  # fmt: skip
-    top = max(1.1, 1.05 * float(pd.concat([table.ratio, table.ratio_high, pairs.ratio]).max()))
-    share = marks.number(alt.Y, "ratio", f"% of {baseline}'s steps", domain=(0, top), ticks=5)
+    # A seed that did not reach the loss has no share, and a mean over such seeds is a bound.
+    reached = pairs.merge(table[["variant", "steps", "at_least"]], on=["variant", "steps"])
+    reached = reached[~reached.at_least.astype(bool)]
+    least = float(pd.concat([table.ratio, table.ratio_low, reached.ratio]).min())
+    low = max(0.0, math.floor(10 * least - 0.5) / 10)
+    top = max(1.05, 1.05 * float(pd.concat([table.ratio, table.ratio_high, reached.ratio]).max()))
+    share = marks.number(alt.Y, "ratio", f"% of {baseline}'s steps", domain=(low, top), ticks=5)
     share["axis"]["labelExpr"] = "format(100 * datum.value, '.0f')"
-    seeds = pairs[["title", "steps", "seed", "gap", "ratio", "run_id"]]
-    of_seeds = {
-        name: marks.row_plot(
-            seeds[seeds[name].notna()], x=x, y=channel, theme=theme, ends=None, color=color, size=marks.SEED,
-            opacity=0.8, tooltip=(VARIANT, STEPS, "seed", (name, label, form), "run_id"),
-        )
-        for name, channel, label, form in (
-            ("gap", y, "difference (nats)", "+.3f"), ("ratio", share, "share of steps", ".3f")
-        )
-    }  # fmt: skip
-    ratios = marks.line_plot(
-        table, x=x, y=share, theme=theme, color=color, ends=("ratio_low", "ratio_high"), width=0,
-        shape="diamond", dots=marks.LARGE_DOT, tooltip=(VARIANT, STEPS, "seeds", ("ratio", "", ".3f")),
-    )  # fmt: skip
-    # A mean of one seed has no interval, and is hollow.
-    counted = table.assign(
-        of_gap=[signed(row.gap) + _of_seeds(row.seeds) for row in frames.rows(table)],
-        of_ratio=[percent(row.ratio) + _of_seeds(row.seeds) for row in frames.rows(table)],
-    )
-    numbers, single = alt.Chart(counted), alt.Chart(counted[counted.seeds == 1])
-    # Below the point, where no line is; one of a single seed is at the right end, with little room beside it.
-    alone = "datum.seeds === 1"
-    count_at = {
-        "align": alt.expr(f"{alone} ? 'center' : 'left'"), "dx": alt.expr(f"{alone} ? 0 : 7"),
-        "dy": alt.expr(f"{alone} ? {1.3 * marks.LABEL_LINE} : {marks.LABEL_LINE / 2}"),
-        "lineBreak": "\n", "lineHeight": marks.LABEL_LINE,
-        "fontSize": marks.TEXT, "color": theme.ink,
-    }  # fmt: skip
-    beside = {
-        name: [_hollow_diamonds(single, theme).encode(x=x, y=channel), numbers.mark_text(**count_at).encode(
-            x=x, y=channel, text=f"of_{name}:N")]
-        for name, channel in (("gap", y), ("ratio", share))
-    }  # fmt: skip
-    one_seed = ["hollow: one seed"] if (counted.seeds == 1).any() else []
+    below = ["small dots: seeds; diamonds: means with 95 % intervals"]
+    undecided = "hollow: not decided; " * bool((~table.decided).any())
+    band = alt.Chart(pd.DataFrame({"gap": [-margin], "end": [margin]})).mark_rect(color=theme.grid, opacity=0.7)
     return [
         marks.panel(
+            *([band.encode(y=y, y2=alt.Y2("end:Q"))] if margin else []),
             marks.rule(theme, y=0),
             _joined(table, x, y, "gap", color),
-            *of_seeds["gap"],
-            *means,
-            *beside["gap"],
+            *_seeds_and_means(table, pairs, x, y, "gap", color, theme),
+            *panels.names_at(_labels(table, "gap", named_ends=named_ends, theme=theme), x, y, theme),
             *_other_recipe(judged, longest, x, y, "gap", theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
             title="Difference in final loss",
-            below=["dots: seeds; diamonds: means with 95 % intervals", *one_seed],
+            below=[*below, f"{undecided}grey: within ±{margin:g} nats, the same"] if margin else below,
         ),
         marks.panel(
             marks.rule(theme, y=1),
-            _joined(table, x, share, "ratio", color),
-            *of_seeds["ratio"],
-            *ratios,
-            *beside["ratio"],
+            _joined(table[~table.at_least.astype(bool)], x, share, "ratio", color),
+            *_seeds_and_means(table, reached, x, share, "ratio", color, theme),
+            *panels.names_at(_labels(table, "ratio", named_ends=named_ends, theme=theme), x, share, theme),
             *_other_recipe(judged, longest, x, share, "ratio", theme),
             theme=theme,
             width=marks.HALF,
             height=HEIGHT,
             title=f"Steps to reach {baseline}'s final loss",
-            below=["dots: seeds; diamonds: means with 95 % intervals", *one_seed],
+            below=["triangle: not reached by all seeds" if table.at_least.any() else below[0],
+                   f"axis from {percent(low)}" if low else "axis from 0"],
         ),
-    ]
+    ]  # fmt: skip
+
+
+def _seeds_and_means(
+    table: pd.DataFrame, pairs: pd.DataFrame, x: alt.X, y: alt.Y, measure: str, color: alt.Color, theme: Theme
+) -> list[Chart]:
+    """The dots of the seeds, and their means: hollow where a difference is not decided, triangles for bounds."""
+    label, form = ("difference (nats)", "+.3f") if measure == "gap" else ("share of steps", ".3f")
+    bound = table.at_least.astype(bool) & (measure == "ratio")
+    hollow = (~table.decided & (measure == "gap")) | (table.seeds == 1)
+    tooltip = (VARIANT, STEPS, "seeds", (measure, label, form))
+    layers = marks.row_plot(
+        pairs[pairs[measure].notna()][["title", "way", "steps", "seed", "gap", "ratio", "run_id"]], x=x, y=y,
+        theme=theme, ends=None, color=color, size=marks.SEED, opacity=0.6,
+        tooltip=(VARIANT, STEPS, "seed", (measure, label, form), "run_id"),
+    )  # fmt: skip
+    for rows, shape in ((table[~bound & ~hollow], "diamond"), (table[bound], "triangle-up")):
+        if len(rows):
+            layers += marks.line_plot(
+                rows, x=x, y=y, theme=theme, color=color, width=0, shape=shape, dots=marks.LARGE_DOT, tooltip=tooltip,
+                ends=(f"{measure}_low", f"{measure}_high"),
+            )  # fmt: skip
+    open_rows = table[~bound & hollow]
+    if len(open_rows):
+        layers += marks.line_plot(
+            open_rows, x=x, y=y, theme=theme, color=color, width=0, dots=0, tooltip=tooltip,
+            ends=(f"{measure}_low", f"{measure}_high"),
+        )  # fmt: skip
+        diamond = alt.Chart(open_rows).mark_point(
+            shape="diamond", filled=False, fill=theme.ground, size=marks.LARGE_DOT, opacity=1, strokeWidth=2
+        )
+        layers.append(diamond.encode(x=x, y=y, color=color))
+    return layers

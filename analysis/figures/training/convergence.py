@@ -10,8 +10,9 @@ import pandas as pd
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import named, quote
 from analysis.core import frames
+from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
-from analysis.core.formatting import percent, plural, sentences
+from analysis.core.formatting import join_names, percent, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -80,6 +81,8 @@ def convergence(params: ComparedParameters) -> Figure:
         by_seed = curves_by_seed(trainings, axis)
         for name in others:
             use_measured = axis == "seconds" and name in measured
+            if axis == "seconds" and measured and not use_measured:
+                continue  # What a run took tells of its hour and machine, too: beside measured times it would mislead.
             ratio = (
                 _in_seconds(ratios["step", name], step_time[name] / step_time[trainings.baseline])
                 if use_measured
@@ -119,11 +122,12 @@ def convergence(params: ComparedParameters) -> Figure:
             "Seconds are the number of steps times the seconds per step, which were measured in turns (see Costs)."
             if measured
             else "",
-            "Seconds are as recorded, because the seconds per step were not measured, for: "
-            f"{', '.join(map(title, unmeasured))}."
-            if unmeasured
+            f"No seconds for {join_names(quote(title(name)) for name in unmeasured)}: the time of a step was not "
+            "measured."
+            if measured and unmeasured
             else "",
-            trainings.pace_note([trainings.baseline, *unmeasured]) if unmeasured else "",
+            "Seconds are as recorded, because the seconds per step were not measured." if not measured else "",
+            "" if measured else trainings.pace_note([trainings.baseline, *unmeasured]),
             trainings.description(),
         ),
         alt=f"Dots, one row per variant. {' '.join(_sentence(row) for row in frames.records(steps))}",
@@ -234,6 +238,11 @@ def _draw(
             layers.append(marks.rule(theme, x=claim, dash=DOTTED))
         color = way_hues(ways(table.variant), theme, columns=3)
         layers += seeds_and_means(dots[["title", "seed", "ratio", "censored"]], shown, x, y, theme, tooltip, color)
+        if lacking := [name for name in order if name not in set(shown.title)]:
+            words = alt.Chart(pd.DataFrame({"title": lacking})).mark_text(
+                align="left", dx=6, fontSize=marks.TEXT, color=theme.colour(SOFT), text="not measured"
+            )
+            layers.append(words.encode(x=alt.value(0), y=y))
         panels.append(
             marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
         )

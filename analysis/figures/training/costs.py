@@ -51,7 +51,7 @@ DRAWN = ("step_ratio", "flops_per_token", "parameters")
 """The measures that differ between variants enough to be drawn; the others stand in the table."""
 LOSS = "loss"
 """The column of the final loss, beside those of what it costs."""
-MOST_LOSS = 0.5
+MOST_LOSS = 0.35
 """The largest difference of loss, in nats, whose bar is drawn to scale; a longer one fills its room."""
 UNJUDGED = "\N{EN DASH}"
 """The final loss of a variant with fewer seeds than the rules ask for."""

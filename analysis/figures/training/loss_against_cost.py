@@ -21,6 +21,7 @@ from analysis.figures.figure import Figure, figure, one_of
 from analysis.figures.reading.told import ATTENTION
 from analysis.figures.training import costs
 from analysis.figures.training.costs import CostsParameters
+from analysis.figures.training.final_loss import OPEN
 from analysis.figures.training.line_marks import padded_range
 from analysis.figures.training.row_marks import VARIANT, way_hues, ways
 from analysis.figures.training.timing import earlier_times
@@ -48,7 +49,7 @@ AXES = {
     "memory": Axis("Memory", "peak_memory_mib", "memory"),
 }
 """Value of the link's field `cost` -> the cost that losses are drawn against."""
-HEIGHT = 660
+HEIGHT = 560
 """Pixels of the plot."""
 OPACITY = 0.75
 """Of a point, so that those that lie on one another are seen."""
@@ -259,11 +260,14 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         VARIANT, ("written", "final loss, nats"), ("low", "95 % interval from", "+.3f"), ("high", "to", "+.3f"),
         ("x", f"{axis.noun}, %", "+.1f"),
     )  # fmt: skip
-    for beyond, group in rows.groupby("far"):
-        points = alt.Chart(group).mark_point(
-            filled=True, opacity=OPACITY, size=marks.LARGE_DOT,
-            shape="triangle-up" if beyond else "circle",
-        )  # fmt: skip
+    undecided = rows.outcome == OPEN
+    for (beyond, hollow), group in rows.groupby([rows.far, undecided]):
+        style = (
+            {"filled": False, "fill": theme.ground, "strokeWidth": 2}
+            if hollow
+            else {"filled": True, "opacity": OPACITY}
+        )
+        points = alt.Chart(group).mark_point(size=marks.LARGE_DOT, shape="triangle-up" if beyond else "circle", **style)
         layers.append(points.encode(x=x, y=y, color=key, tooltip=tooltip))
     level, upright = [(domain[0][0], 0.0), (domain[0][1], 0.0)], [(0.0, domain[1][0]), (0.0, domain[1][1])]
     bars = [[(row.x, row.low), (row.x, row.high)] for row in frames.rows(rows.dropna(subset=["low", "high"]))]
@@ -274,6 +278,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         *layers, theme=theme, width=marks.WIDE, height=HEIGHT, title=f"Final loss and {axis.noun}, minus adding's",
         below=[
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
+            *(("hollow: left open by the rules",) if undecided.any() else ()),
             *(
                 ("level lines: to an earlier measurement",)
                 if rows.before.notna().any()

@@ -108,7 +108,8 @@ def parts(params: TrainingParameters) -> Figure:
         frame=lambda: table,
         caption=(
             f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} "
-            f"({trainings.conditions()}); below 0 is better, hollow is open. "
+            f"({trainings.conditions()}); below 0 is better, hollow: not told apart from 0. "
+            "(Step by step asks by the rules whether a change lies beyond what counts as the same.) "
             f"Measured on {trainings.sample}. Diamonds: means over the seeds that all variants of one path "
             "share "
             f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals, each by itself. "
@@ -192,17 +193,17 @@ def _sentence(rows: pd.DataFrame) -> str:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """A sentence on the total change in loss, and on the single changes that are resolved."""
+    """A sentence on the total change in loss, and on the single changes that are told apart from zero."""
     parts, total = table[table.change != ALL_CHANGES], table[table.change == ALL_CHANGES]
     resolved = parts[parts.told_apart].drop_duplicates(["before", "after"])
     resolved = resolved.reindex(resolved.gap.abs().sort_values(ascending=False).index)
     largest = [f"“{row.change}” ({signed(row.gap)})" for row in frames.rows(resolved.head(1))]
     single = len(parts.drop_duplicates(["before", "after"]))
     return f"All changes together: {signed(total.gap.mean())} nats{'' if total.told_apart.any() else ' (open)'}; " + (
-        f"{len(resolved)} of {plural(single, 'single change')} {'is' if len(resolved) == 1 else 'are'} resolved, "
+        f"{len(resolved)} of {plural(single, 'single change')} {'differs' if len(resolved) == 1 else 'differ'} from 0, "
         f"{'' if len(resolved) == 1 else 'most of all '}{largest[0]}"
         if largest
-        else "no single change is resolved"
+        else "no single change is told apart from 0"
     )
 
 

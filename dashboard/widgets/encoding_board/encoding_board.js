@@ -72,7 +72,7 @@ function drawLoss(svg, width, row) {
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   const ring = few || undecided;
   const standing = few || (undecided ? why : row.tied ? "tied first" : "");
-  const said = [standing, few || !recipe ? "" : "other recipe"].filter(Boolean).join("\n");
+  const said = [standing, few || !recipe ? "" : `recipe ${recipe}`].filter(Boolean).join("\n");
   // Words below the value reach as far as the end of the axis; the value does not.
   const level = mean > LOSS.high ? y - 7 * said.split("\n").filter(Boolean).length : y;
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);

@@ -156,11 +156,15 @@ def draw(pickers: Pickers) -> None:
             icon=":material/swap_horiz:",
         )
     if part == "contrasts":
-        query = query_parameters(PAGE, {"part": "parts", "preset": EXPLORATORY})
-        st.page_link("views/experiments.py", label=EARLIER, icon=":material/history:", query_params=query)
+        st.button(EARLIER, icon=":material/history:", type="tertiary", on_click=_open_earlier, args=(pickers,))
     if part == "widths":
         query = query_parameters("claims", {"claim": WIDTHS_CLAIM})
         st.page_link("views/claims.py", label=BY_RULES, icon=":material/gavel:", query_params=query)
+
+
+def _open_earlier(pickers: Pickers) -> None:
+    pickers.set("part", "parts")
+    pickers.set("preset", EXPLORATORY)
 
 
 def _say_that_nothing_is_stored() -> None:
@@ -205,6 +209,8 @@ def _pick_preset(pickers: Pickers, trainings: pd.DataFrame, part: str) -> str:
     if chosen not in {*PRESETS, *trainings.preset}:
         chosen = str(pickers.fixed("preset", offered))
     shown = chosen if chosen in offered or not offered else offered[0]
+    if shown != chosen:
+        st.caption(f"Not measured with recipe {escape_markdown(chosen)}.", width="content")
     if len(offered) > 1:
         key = f"{PAGE}.preset_of_{part}"
         st.session_state[key] = shown
