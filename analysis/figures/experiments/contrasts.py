@@ -418,7 +418,7 @@ def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
     below = f"{seeds} of {needed} seeds" if seeds < needed else plural(seeds, "seed")
-    return f"{signed_or_zero(effect)} {word}\n{below}" + (f", {note}" if note else "")
+    return f"{signed_or_zero(effect)} {word}\n{below}" + (f",\n{note}" if note else "")
 
 
 def _finding(found: pd.DataFrame) -> str:

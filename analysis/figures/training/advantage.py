@@ -41,6 +41,8 @@ OTHER_LINE, OTHER_PLACE, OTHER_END = 2.6, 3.2, 8.0
 """The places of another recipe, over the longest training: the line before it, its mark, and the end of the axis."""
 NUMBERS_END, NAMES_END = 2.2, 3.0
 """The end of the axis, over the longest training, where numbers stand right of the marks, or names as well."""
+ROOM_ABOVE = 0.3
+"""The room above 100 % for words, over what lies below it on the axis."""
 NAME_LETTERS = 16
 """The most letters of a line of a variant's name at the end of its line."""
 ABOVE = -6
@@ -328,14 +330,13 @@ def _labels(table: pd.DataFrame, measure: str, *, named_ends: bool, theme: Theme
             text = f"≥ {percent(row.ratio)}" if row.at_least else percent(row.ratio)
         seeds = f" ({plural(row.seeds, 'seed')})"
         lines = [*(marks.wrap_lines(row.title, NAME_LETTERS) if named_ends and last else []), text + seeds]
-        # The rule at 100 % would run through the name of a bound, which stands below it.
-        below = 1.2 * marks.LABEL_LINE if measure == "ratio" and row.at_least else 0.0
-        if below and last and len(lines) > 1:
-            below += marks.LABEL_LINE * (len(lines) - 1) / 2
+        # The rule at 100 % would run through the words at a bound, which stand above it.
+        above = measure == "ratio" and row.at_least
+        first_line = marks.LABEL_LINE * (len(lines) if above else (len(lines) - 1) / 2)
         records.append(
             {"steps": row.steps, measure: getattr(row, measure), "name": "\n".join(lines), "hue": theme.ink,
              "align": "left" if last else "right", "dx": 10 if last else -10,
-             "dy": below - marks.LABEL_LINE / 2 * (len(lines) - 1)}
+             "dy": -first_line}
         )  # fmt: skip
     return pd.DataFrame(records)
 
@@ -364,7 +365,8 @@ def _draw(
     reached = reached[~reached.at_least.astype(bool)]
     least = float(pd.concat([table.ratio, table.ratio_low, reached.ratio]).min())
     low = max(0.0, math.floor(10 * least - 0.5) / 10)
-    top = max(1.05, 1.05 * float(pd.concat([table.ratio, table.ratio_high, reached.ratio]).max()))
+    above = ROOM_ABOVE * (1 - low) if table.at_least.any() else 0.0
+    top = max(1.05, 1 + above, 1.05 * float(pd.concat([table.ratio, table.ratio_high, reached.ratio]).max()))
     share = marks.number(alt.Y, "ratio", f"% of {baseline}'s steps", domain=(low, top), ticks=5)
     share["axis"]["labelExpr"] = "format(100 * datum.value, '.0f')"
     below = ["small dots: seeds; diamonds: means with 95 % intervals"]

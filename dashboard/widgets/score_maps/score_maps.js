@@ -566,6 +566,7 @@ class Board {
     const notes = small ? ["Small maps have the rows and columns of the large one."] : [];
     if (known && parts.length > own.length) notes.push(`The other terms make up ${percent(rest)}.`);
     if (own.some((map) => percent(data.shares[map][this.at.head] ?? 0).startsWith("−"))) notes.push("A share below zero: the term works against the others.");
+    notes.push("A strong map whose pattern is not that of the whole has a small share.");
     this.part("notes").textContent = notes.join(" ");
     if (times < FAINT) return;
     const title = "Colours the small maps by a scale of their own, on which faint scores are seen";
