@@ -72,7 +72,7 @@ def draw_meaning(card: str, part: str, model: str) -> None:
 
 def draw_figure(name: str) -> None:
     """One figure, or what is missing for it."""
-    with show.reporting_missing_results(PAGE, values):
+    with show.reporting_missing_results(PAGE, name):
         show.show(stored_figure(name, values), PAGE, values)
 
 

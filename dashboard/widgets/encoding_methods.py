@@ -38,7 +38,7 @@ from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
 from dashboard.widgets import choosing_table, encoding_board, show
-from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.pickers import Pickers, jump
 
 PAGE = "choose"
 JUDGED = training_rules().preset
@@ -195,7 +195,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
-                _link(PAGE, "All of its pictures", "texture", {"look": "values", **encoding})
+                jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
                 if row.drawn:
                     preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
                     named = trained_name(variant)

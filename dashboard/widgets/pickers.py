@@ -34,6 +34,8 @@ class Pickers:
         self._link, problems = self.view.parse(parameters)
         self._values: dict[str, Any] = {}
         """The fields that were read or set in this run of the page."""
+        self._initial: dict[str, Value] = {}
+        """Field -> the value for a reader who comes by no link."""
         problems += [lost] if lost else []
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
             for name, value in self._link.items():
@@ -253,6 +255,8 @@ class Pickers:
 
     def set_initial(self, name: str, value: Value, offered: Collection[Any]) -> None:
         """Sets a field for a reader who comes by no link: a link without the field means its default."""
+        if value in offered:
+            self._initial[name] = value
         if self.fresh and value in offered:
             self.set(name, value)
 
@@ -271,12 +275,33 @@ class Pickers:
         """Writes every field into the URL and returns them. A link that was opened stays as it is, however long."""
         values = self.values()
         parameters = self.view.parameters(values)
+        if not parameters:
+            # An address without fields would be that of a reader who comes by no link, who is shown something else.
+            parameters = {name: [str(values[name])] for name, at in self._initial.items() if values[name] != at}
+            if parameters and parameters != _url_parameters():
+                st.query_params.from_dict(parameters)
+            st.session_state[self._key("written")] = parameters
+            return values
         if parameters != _url_parameters():
             parameters = held_texts.shorten(self.view.page, values)
         if parameters != _url_parameters():
             st.query_params.from_dict(parameters)
         st.session_state[self._key("written")] = parameters
         return values
+
+
+def jump(page: str, label: str, values: Mapping[str, Value], *, icon: str = "arrow_forward", place: str = "") -> None:
+    """A button to another state of the page that is shown, which the address then holds.
+
+    A page link to the same page would leave the old state in the address. values: the fields that change. place: tells
+    buttons of one label apart.
+    """
+
+    def go() -> None:
+        for name, value in values.items():
+            st.session_state[f"{page}.{name}"] = list(value) if isinstance(value, tuple) else value
+
+    st.button(label, icon=f":material/{icon}:", on_click=go, key=f"{page}.jump.{place}{label}", type="tertiary")
 
 
 def _url_parameters() -> dict[str, list[str]]:

@@ -88,14 +88,14 @@ def test_a_model_without_results_links_models_that_have_them(model: str, part: s
     said = app.info[0].value.replace("\\", "")
     assert model in said
     assert "python -m" not in said
-    links = {link.proto.label.replace("\\", ""): link.proto.query_string for link in app.get("page_link")}
-    assert links["all-MiniLM-L6-v2"] == f"part={part}", "the usual model, which no link names"
-    others = [query for query in links.values() if "model=" in query]
-    assert len(others) > 1
-    assert all(query.endswith(f"part={part}") for query in others)
     commands = [code.value for code in app.code if code.value.startswith("python -m analysis")]
     assert [command in one for one in commands] == ([True] if command else [])
-    assert figures(opened(model="all-MiniLM-L6-v2", part=part)) == FIGURES[part]
+    others = [button for button in app.button if str(button.key).startswith("geometry.jump.")]
+    assert len(others) > 1
+    shown = others[0].click().run()
+    assert figures(shown) == FIGURES[part]
+    assert shown.query_params["part"] == part
+    assert "model" not in shown.query_params, "the usual model, which no address names"
 
 
 def test_the_slider_moves_the_random_vectors() -> None:

@@ -242,11 +242,10 @@ def test_a_recipe_that_is_not_there_is_said_under_costs_too():
 
 def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
     app = opened("experiments", part="board", preset="cpu2", row="every_layer_attention")
-    led = [
-        link.proto.label for link in app.main.get("page_link") if "was not trained by this recipe" in link.proto.label
-    ]
-    assert len(led) == 1
-    assert "width128" in led[0]
+    [led] = [button for button in app.button if "was not trained by this recipe" in button.label]
+    assert "width128" in led.label
+    there = led.click().run()
+    assert there.query_params["preset"] == "width128"
     unknown = opened("experiments", part="board", preset="cpu2", row="no_such_variant")
     assert any("has no row “no_such_variant”" in shown(one.value) for one in unknown.warning)
     assert not unknown.error
@@ -259,3 +258,12 @@ def test_a_recipe_that_there_is_none_of_gives_way_to_the_judged_one() -> None:
     app = opened("experiments", part="curves", preset="nonsense")
     assert ["'width128' is shown" in warning.value for warning in app.warning] == [True]
     assert app.selectbox(key="experiments.preset").value == "width128"
+
+
+def test_the_link_to_the_other_recipe_s_board_is_in_the_address_and_holds_after_a_reload() -> None:
+    app = opened("experiments", preset="width128")
+    [other] = [button for button in app.button if button.label.startswith("In recipe cpu2")]
+    there = other.click().run()
+    assert there.session_state["experiments.preset"] == "cpu2"
+    assert there.query_params["preset"] == "cpu2"
+    assert opened("experiments", preset="cpu2").session_state["experiments.preset"] == "cpu2"

@@ -40,6 +40,8 @@ CONTROL_WORDS = {
 """Arms that are controls, as the heading names them after another."""
 HOLLOW_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-0.75L-0.75,0L0,0.75L0.75,0Z"
 """The outline of a diamond as a path whose hole runs against it."""
+MOSTLY_THERE = 0.5
+"""The share from which on the heading says what was there before more training."""
 
 
 def way(arm: str) -> str:
@@ -109,6 +111,7 @@ def recovered_rows(runs: Runs, rules: RefitRules, pilots: Mapping[str, float]) -
                 "seeds": len(trained),
                 "missing": len(rules.purposes[JUDGED].seeds) - len(trained),
                 "value": shares.mean,
+                "before": _share_before(arm, runs, rules),
                 "low": shares.low,
                 "high": shares.high,
                 "order": order.mean,
@@ -119,6 +122,16 @@ def recovered_rows(runs: Runs, rules: RefitRules, pilots: Mapping[str, float]) -
             }
         )
     return pd.DataFrame(rows).sort_values(["value", "pilot"], ascending=False, ignore_index=True, kind="stable")
+
+
+def _share_before(arm: str, runs: Runs, rules: RefitRules) -> float:
+    """The mean share that a way has before it is trained on, on the scale of the shares after it; NaN where unknown."""
+    shares = []
+    for seed, run in runs.get(arm, {}).items():
+        control, floor = (runs.get(name, {}).get(seed) for name in (rules.control, rules.floor))
+        if control and floor and 0 in run.losses:
+            shares.append(1 - (run.losses[0] - control.end) / (floor.end - control.end))
+    return sum(shares) / len(shares) if shares else math.nan
 
 
 def listed(numbers: Mapping[str, float], form: Callable[[float], str]) -> str:
@@ -217,9 +230,10 @@ def finding(frame: pd.DataFrame, rules: RefitRules) -> str:
         share = percent(most.value)
         return f"After more training, {MODEL} with {said} gets back {share} of what positions are worth{so_far}"
     if least.arm in CONTROL_WORDS:
+        untrained = f" ({percent(most.before)} before it)" if most.before > MOSTLY_THERE else ""
         return (
-            f"After more training, {MODEL} with {said} gets back {percent(most.value)} of what positions are worth; "
-            f"{CONTROL_WORDS[least.arm]} {percent(least.value)}"
+            f"After more training, {MODEL} with {said} has {percent(most.value)} of what positions are worth"
+            f"{untrained}; {CONTROL_WORDS[least.arm]} {percent(least.value)}"
         )
     shares = f"{percent(least.value)} to {percent(most.value)}"
     return f"After more training, {MODEL} gets back {shares} of what positions are worth, most with {said}"
@@ -329,6 +343,12 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
             shape=HOLLOW_DIAMOND if in_pilot else "circle",
         )  # fmt: skip
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
+    started = rows[rows.before.notna() & (rows.before >= x["scale"]["domain"][0])]
+    if len(started):
+        ring = alt.Chart(started).mark_point(
+            filled=False, size=marks.LARGE_DOT, color=theme.colour(colours.SOFT), strokeWidth=1.5
+        )
+        layers.append(ring.encode(x=marks.same_axis(x, "before"), y=y))
     note = alt.Chart(enough).mark_text(
         align="right", baseline="bottom", dx=-4, fontSize=marks.TEXT, color=theme.colour(colours.SOFT)
     )
@@ -344,6 +364,8 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         key.append(plural(asked, "seed"))
     if (rows[~rows.in_pilot].missing > 0).any():
         below.append(f"hollow: fewer than the {asked} seeds asked for")
+    if len(started):
+        below.append("grey ring: before more training; none where that is below the axis")
     if rows.in_pilot.any():
         below.append("diamond: a pilot, which decides nothing")
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)

@@ -173,16 +173,9 @@ def _refused(study: Study) -> list[Judgement]:
 
 
 def _open_by_rules(study: Study) -> str:
-    """The end of a finding that the frozen rules do not share; empty where they refuse nothing.
-
-    More than two are counted: the caption names them.
-    """
-    refused = _refused(study)
-    if not refused:
-        return ""
-    named = join_names(one.id for one in refused)
-    few = len(refused) <= 2
-    return f"; the rules leave {named if few else f'{len(refused)} of {refused[0].parent}'} open"
+    """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
+    refused = len(_refused(study))
+    return f"; the frozen rules leave {plural(refused, 'comparison')} open" if refused else ""
 
 
 def _refused_with_reason(study: Study) -> str:

@@ -244,7 +244,14 @@ def _draw(
             )
             layers.append(words.encode(x=alt.value(0), y=y))
         panels.append(
-            marks.panel(*layers, theme=theme, width=marks.HALF, height=marks.ROW * len(order), title=f"In {unit}")
+            marks.panel(
+                *layers,
+                theme=theme,
+                width=marks.HALF,
+                height=marks.ROW * len(order),
+                title=f"In {unit}",
+                below=["dotted: TUPE's paper"] if claim else [],
+            )
         )
     return panels
 

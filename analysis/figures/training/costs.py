@@ -382,7 +382,8 @@ def _finding(shares: pd.DataFrame, where: str) -> str:
     rest = times.drop(slow.index)
     extremes = list(dict.fromkeys(signed_percent(share) for share in (rest.min(), rest.max()))) if len(rest) else []
     between = f"between {' and '.join(extremes)}" if len(extremes) > 1 else f"at {''.join(extremes)}"
-    longer, count = f"over {percent(NOTABLE)} longer a step than {base}", plural(len(times), "variant")
+    longer = f"over {percent(NOTABLE)} longer a step than {base} (newest timing)"
+    count = plural(len(times), "variant")
     if slow.empty:
         return f"None of {count} {where} takes {longer}: they lie {between}"
     if len(slow) <= NAMED:

@@ -454,7 +454,9 @@ def _verdict(row: Any, margin: float) -> str:
         return WORDS[row.outcome]
     if row.standing == NOT_RESOLVED and row.on_plateau:
         return "open: on the plateau too long"
-    return "open after correction" if _clear_of_the_band(row, margin) else "open: crosses the band"
+    if not _clear_of_the_band(row, margin):
+        return "open: crosses the band"
+    return "open: seeds too far apart" if "spread" in row.left_open else "open after correction"
 
 
 def _clear_of_the_band(row: Any, margin: float) -> bool:

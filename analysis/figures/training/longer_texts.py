@@ -33,6 +33,8 @@ LEAST_GAIN = 0.15
 little. It is three times the margin below which two losses count as the same."""
 WORSE = "worse than none"
 """Stands for the share of variants that are significantly worse than with no positions."""
+NEAR, MOST_NAMED = 0.05, 2
+"""The shares that the heading names together lie no further apart than this, and are no more than so many."""
 LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
@@ -173,8 +175,16 @@ def _finding(table: pd.DataFrame, control: str, needed: int) -> str:
         return f"{texts} {quote(str(best.title))} ends lowest, at {best.value:.2f} nats, and {highest}"
     first, others = kept.iloc[0], kept.iloc[1:]
     if first.kept >= LARGE:
-        said = f"{texts} {quote(str(first.title))} keeps {percent(first.kept)} of what positions save"
-        said += f"; any other at most {percent(max(others.kept.iloc[0], 0.0))}" if len(others) else ""
+        # Near ones whose interval reaches as far are not told apart from the first.
+        near = others[(others.kept_high >= first.kept) & (others.kept >= first.kept - NEAR)].head(MOST_NAMED - 1)
+        names = " and ".join(f"{quote(str(row.title))} ({percent(row.kept)})" for row in (first, *frames.rows(near)))
+        one = f"{quote(str(first.title))} keeps {percent(first.kept)} of"
+        said = f"{texts} {f'{names} keep most of' if len(near) else one} what positions save"
+        rest, lowest = others[~others.variant.isin(near.variant)], last.sort_values("value").iloc[0]
+        if lowest.variant not in {first.variant, *near.variant}:
+            said += f"; {named(str(lowest.variant))} ends lowest, at {lowest.value:.2f} nats"
+        elif len(rest):
+            said += f"; any other at most {percent(max(rest.kept.iloc[0], 0.0))}"
     elif first.kept > 0:
         best = quote(str(first.title))
         said = f"{texts} no variant keeps more than {percent(first.kept)} of what positions save ({best})"
@@ -209,11 +219,11 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
 
 
 def _emphasised(table: pd.DataFrame, control: str) -> list[str]:
-    """The variants whose lines have names: the control, adding, those that keep most, and the one that ends highest."""
+    """The variants whose lines have names: the control, adding, and those that keep most or end lowest or highest."""
     last = table[table.times == table.times.max()]
     kept = last[last.kept.notna() & (last.variant != control)].sort_values("kept", ascending=False)
     best = (kept if len(kept) else last).variant.head(NAMED_LINES)
-    chosen = {*best, control, *BASELINES.values(), last.variant.iloc[-1]}
+    chosen = {*best, control, *BASELINES.values(), last.variant.iloc[0], last.variant.iloc[-1]}
     return [str(name) for name in last.variant if name in chosen]
 
 

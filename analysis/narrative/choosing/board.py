@@ -371,7 +371,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
         name, others = _quoted(IN_USE[able[0].method].name), " or ".join(row.form for row in able[1:])
         if not any(row.drawn for row in able):
             return f"{name} alone can do it, at {len(able)} strengths"
-        return f"{name} alone can do it, {able[0].form} rather than {others}"
+        return f"{name} alone can do it, {able[0].form} rather than {others}{_rises_more(able[0], board)}"
     losses, rises = _judged(able)
     if len(able) <= FEW and len(losses) < COMPARABLE:
         return _few_can(able)

@@ -28,7 +28,7 @@ from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored_answer import answer
 from analysis.rules import encoder_rules, judged_encoder_presets, training_rules
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import is_dark, query_parameters
+from dashboard.session.page_address import is_dark
 from dashboard.widgets import show
 from dashboard.widgets.experiments.row_panel import TABS, link, show_panel
 from dashboard.widgets.experiments_board import show_board
@@ -74,11 +74,10 @@ def draw(pickers: Pickers) -> None:
         show.show_problem(problem)
         return
     if opened in ARMS:
-        st.page_link(
-            "views/experiments.py",
-            label=f"{ARMS[opened].title}: a trained model that was changed, which stands in the tab GLUE",
-            icon=":material/arrow_forward:",
-            query_params=query_parameters(PAGE, {"part": "glue", "glue_preset": SURGERY}),
+        link(
+            f"{ARMS[opened].title}: a trained model that was changed, which stands in the tab GLUE",
+            "arrow_forward",
+            {"part": "glue", "glue_preset": SURGERY},
         )
     elif opened and not of_a_reader and opened not in [row.variant for row in rows]:
         _say_where(opened, board, values)
@@ -154,12 +153,10 @@ def _link_to_quoted_row(values: Mapping[str, Value]) -> None:
     where = (
         "on this board" if values["preset"] == contest.preset else f"on the board of another recipe ({contest.preset})"
     )
-    st.page_link(
-        "views/experiments.py",
-        label=f"The {fixed(abs(step.value))} nats that the answer quotes are those of {named(contest.variant)}, "
-        f"{where}",
-        icon=":material/arrow_forward:",
-        query_params=query_parameters(PAGE, quoted),
+    link(
+        f"The {fixed(abs(step.value))} nats that the answer quotes are those of {named(contest.variant)}, {where}",
+        "arrow_forward",
+        quoted,
     )
 
 

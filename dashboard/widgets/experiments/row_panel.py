@@ -20,9 +20,8 @@ from analysis.figures.experiments.board_rows import (
 from analysis.glue_comparison import DEFAULT_PRESET as PRESET
 from analysis.links import Value
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
-from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.pickers import Pickers, jump
 
 TABS = {"curves": "Curves and widths", "glue": "GLUE", "papers": "Papers", "costs": "Costs", "seeds": "Seeds"}
 IMPORTED_TABS = {"curves": "Curves", "seeds": "Seeds"}
@@ -116,14 +115,8 @@ def _show_glue(row: VariantRow) -> None:
 
 
 def link(label: str, icon: str, values: Mapping[str, Value]) -> None:
-    """A link to another state of the page."""
-    st.page_link(
-        "views/experiments.py",
-        label=escape_markdown(label),
-        icon=f":material/{icon}:",
-        query_params=query_parameters("experiments", values),
-        width="content",
-    )
+    """A button to another state of the page."""
+    jump("experiments", escape_markdown(label), values, icon=icon)
 
 
 def _show_table(found: row_tables.RowTable, *, decimals: int = 2) -> None:

@@ -50,7 +50,7 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
-EARLIER = "An earlier, exploratory split"
+EARLIER = "One path of changes"
 WIDTHS_CLAIM, BY_RULES = "C37", "What the rules say of other widths"
 """The claim on other widths, and the label of the link that leads to it."""
 PARTS = {
@@ -156,15 +156,10 @@ def draw(pickers: Pickers) -> None:
             icon=":material/swap_horiz:",
         )
     if part == "contrasts":
-        st.button(EARLIER, icon=":material/history:", type="tertiary", on_click=_open_earlier, args=(pickers,))
+        st.button(EARLIER, icon=":material/timeline:", type="tertiary", on_click=pickers.set, args=("part", "parts"))
     if part == "widths":
         query = query_parameters("claims", {"claim": WIDTHS_CLAIM})
         st.page_link("views/claims.py", label=BY_RULES, icon=":material/gavel:", query_params=query)
-
-
-def _open_earlier(pickers: Pickers) -> None:
-    pickers.set("part", "parts")
-    pickers.set("preset", EXPLORATORY)
 
 
 def _say_that_nothing_is_stored() -> None:

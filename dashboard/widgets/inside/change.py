@@ -36,7 +36,7 @@ def draw_many(pickers: Pickers) -> None:
     shown = look(pickers, OF_MANY)
     values = pickers.done()
     show.copy_link(PAGE, values)
-    with show.reporting_missing_results(PAGE, values):
+    with show.reporting_missing_results(PAGE):
         show.show(stored_figure(STORED[shown], values), PAGE, values)
 
 

@@ -1,7 +1,7 @@
 """Problems, reported in words at the place of the page where they arose."""
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -9,11 +9,10 @@ import streamlit as st
 from analysis.ablation.variants import readable
 from analysis.core import default_model
 from analysis.core.errors import AddendError, ModelNotDownloaded, NoResults, NotInstalled, NotMeasured, ProbeStopped
-from analysis.links import Value
 from dashboard.hosting import log
 from dashboard.session import live
 from dashboard.session.markdown_escape import escape_markdown, hide_server_paths
-from dashboard.session.page_address import query_parameters
+from dashboard.widgets.pickers import jump
 
 OFFERED = 4
 """The most models that are linked in place of one without results."""
@@ -42,10 +41,10 @@ def reporting_problems() -> Iterator[None]:
 
 
 @contextmanager
-def reporting_missing_results(page: str = "", values: Mapping[str, Value] | None = None) -> Iterator[None]:
+def reporting_missing_results(page: str = "", place: str = "") -> Iterator[None]:
     """Says which stored results the block lacks; the page goes on.
 
-    page, values: the state of the page whose field `model` may be changed to a model that has them.
+    page: whose field `model` may be changed to a model that has them. place: the block, of several on the page.
     """
     try:
         yield
@@ -53,13 +52,13 @@ def reporting_missing_results(page: str = "", values: Mapping[str, Value] | None
         if not page:
             st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
             return
-        _offer_measured_models(missing, page, values or {})
+        _offer_measured_models(missing, page, place)
     except NoResults as missing:
         st.info(escape_markdown(str(missing)), icon=":material/hourglass_empty:")
 
 
-def _offer_measured_models(missing: NotMeasured, page: str, values: Mapping[str, Value]) -> None:
-    """The sentence on what is missing, links to the same view of some models that have it, and folded the command."""
+def _offer_measured_models(missing: NotMeasured, page: str, place: str) -> None:
+    """The sentence on what is missing, buttons to the same view of some models that have it, and folded the command."""
     st.info(escape_markdown(missing.sentence), icon=":material/hourglass_empty:")
     first = sorted(missing.measured, key=lambda model: (model != default_model.NAME, readable(model) != model))[
         :OFFERED
@@ -69,8 +68,7 @@ def _offer_measured_models(missing: NotMeasured, page: str, values: Mapping[str,
         st.caption(f"See it of{more}:")
         with st.container(horizontal=True):
             for model in first:
-                query = query_parameters(page, {**values, "model": model})
-                st.page_link(f"views/{page}.py", label=escape_markdown(readable(model)), query_params=query)
+                jump(page, escape_markdown(readable(model)), {"model": model}, place=place)
     if missing.command:
         with st.expander("How to measure it"):
             st.code(missing.command, language="bash")
