@@ -278,11 +278,7 @@ class Pickers:
         if not parameters:
             # An address without fields would be that of a reader who comes by no link, who is shown something else.
             parameters = {name: [str(values[name])] for name, at in self._initial.items() if values[name] != at}
-            if parameters and parameters != _url_parameters():
-                st.query_params.from_dict(parameters)
-            st.session_state[self._key("written")] = parameters
-            return values
-        if parameters != _url_parameters():
+        elif parameters != _url_parameters():
             parameters = held_texts.shorten(self.view.page, values)
         if parameters != _url_parameters():
             st.query_params.from_dict(parameters)

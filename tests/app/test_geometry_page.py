@@ -117,3 +117,9 @@ def test_a_model_without_positions_says_what_it_lacks() -> None:
     app = opened(model="cpu-no_position-0", part="subspaces")
     assert not app.exception
     assert any("not added to one another" in note.value for note in app.info)
+
+
+def test_an_address_is_cleared_once_every_field_is_the_usual_one_again() -> None:
+    app = opened(model="all-mpnet-base-v2")
+    app.selectbox(key="geometry.model").set_value("all-MiniLM-L6-v2").run()
+    assert not app.query_params

@@ -50,7 +50,7 @@ from dashboard.widgets.glossary_hint import glossary_hint
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "experiments"
-EARLIER = "One path of changes"
+PATH_OF_CHANGES = "One path of changes"
 WIDTHS_CLAIM, BY_RULES = "C37", "What the rules say of other widths"
 """The claim on other widths, and the label of the link that leads to it."""
 PARTS = {
@@ -58,7 +58,7 @@ PARTS = {
     "gap": ("Final loss", ("training_gap",)),
     "convergence": ("Convergence", ("training_plateau", "training_convergence")),
     "contrasts": ("Step by step", ("experiments_contrasts", "experiments_contrasts_others")),
-    "parts": (EARLIER, ("training_parts",)),
+    "parts": (PATH_OF_CHANGES, ("training_parts",)),
     "scores": ("Spread of the scores", ("training_scores",)),
     "length": ("Longer texts", ("training_length",)),
     "widths": ("Other widths", ("experiments_ladder",)),
@@ -156,7 +156,9 @@ def draw(pickers: Pickers) -> None:
             icon=":material/swap_horiz:",
         )
     if part == "contrasts":
-        st.button(EARLIER, icon=":material/timeline:", type="tertiary", on_click=pickers.set, args=("part", "parts"))
+        st.button(
+            PATH_OF_CHANGES, icon=":material/timeline:", type="tertiary", on_click=pickers.set, args=("part", "parts")
+        )
     if part == "widths":
         query = query_parameters("claims", {"claim": WIDTHS_CLAIM})
         st.page_link("views/claims.py", label=BY_RULES, icon=":material/gavel:", query_params=query)
