@@ -14,8 +14,8 @@ from dashboard.widgets import question_cards, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "geometry"
+# The words of models of protein sequences, which the menu marks: they are no models of language.
 AMINO_ACIDS = 20
-"""The words of models of protein sequences, which the menu marks: they are no models of language."""
 # The parts of the page by the card that they stand in; a card opens on the first.
 PARTS = {
     "angles": {"angles": "Cosines"},

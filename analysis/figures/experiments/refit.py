@@ -365,7 +365,7 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
     if (rows[~rows.in_pilot].missing > 0).any():
         below.append(f"hollow: fewer than the {asked} seeds asked for")
     if len(started):
-        below.append("grey ring: before more training; none where that is below the axis")
+        below.append("grey ring: before it, where that is on the axis")
     if rows.in_pilot.any():
         below.append("diamond: a pilot, which decides nothing")
     height = max(ROW, marks.row_height(rows.label.tolist())) * len(rows)

@@ -175,7 +175,7 @@ def _refused(study: Study) -> list[Judgement]:
 def _open_by_rules(study: Study) -> str:
     """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
     refused = len(_refused(study))
-    return f"; the frozen rules leave {plural(refused, 'comparison')} open" if refused else ""
+    return f"; the frozen rules leave {refused} open" if refused else ""
 
 
 def _refused_with_reason(study: Study) -> str:
