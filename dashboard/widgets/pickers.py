@@ -49,7 +49,7 @@ class Pickers:
         return f"{self.view.page}.{name}"
 
     def _store(self, name: str, value: Value) -> None:
-        st.session_state[self._key(name)] = list(value) if isinstance(value, tuple) else value
+        _store(self.view.page, name, value)
 
     def _state(self, name: str) -> Any:
         # Buttons that come back after an error page are sent by the browser with nothing pressed, which is no value.
@@ -295,9 +295,14 @@ def jump(page: str, label: str, values: Mapping[str, Value], *, icon: str = "arr
 
     def go() -> None:
         for name, value in values.items():
-            st.session_state[f"{page}.{name}"] = list(value) if isinstance(value, tuple) else value
+            _store(page, name, value)
 
     st.button(label, icon=f":material/{icon}:", on_click=go, key=f"{page}.jump.{place}{label}", type="tertiary")
+
+
+def _store(page: str, name: str, value: Value) -> None:
+    """Keeps a field of a page as its picker holds it."""
+    st.session_state[f"{page}.{name}"] = list(value) if isinstance(value, tuple) else value
 
 
 def _url_parameters() -> dict[str, list[str]]:

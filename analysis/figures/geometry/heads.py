@@ -71,15 +71,15 @@ def heads(params: GeometryParameters) -> Figure:
         "How heads divide their directions between word and position",
         rows,
         caption=(
-            f"Grey: random heads with a head's own singular values. {text} {losses} {below_chance} {readable(model)}: "
-            "the median head of each layer, and a line over the middle half of its heads. A head's scores come from "
-            "W_Q W_K^T. Each of its singular directions has a share in word → word and one in position → position, "
-            "by the mean square of what it adds (keys centred, over the probe set). Shared: the sum of the smaller "
-            "of the two shares, 1 if both use the same directions. Lost: what a term loses without the smallest set "
-            f"of directions that holds 90 % of the other term. {grows}Layer 0 uses the sources of method frozen; "
-            "deeper layers use method mean, where the rest (word and context) is compared with position. Grey: 95 % "
-            f"range of {run_settings(rows)['draws']} random heads with the same singular values as a head, its ends "
-            "averaged over the heads of a layer."
+            f"Grey: the 95 % range of random heads with a head's own singular values. {text} {losses} {below_chance} "
+            f"{readable(model)}: the median head of each layer, and a line over the middle half of its heads. A "
+            "head's scores come from W_Q W_K^T. Each of its singular directions has a share in word → word and one "
+            "in position → position, by the mean square of what it adds (keys centred, over the probe set). Shared: "
+            "the sum of the smaller of the two shares, 1 if both use the same directions. Lost: what a term loses "
+            f"without the smallest set of directions that holds 90 % of the other term. {grows}Layer 0 uses the "
+            "sources of method frozen; deeper layers use method mean, where the rest (word and context) is compared "
+            f"with position. The grey range is of {run_settings(rows)['draws']} random heads, its ends averaged over "
+            "the heads of a layer."
             + (" It is cut at the lower end of the axis." if rows.baseline_low.min() < _least(rows) else "")
         ),
         alt=f"{text} {losses} {below_chance}",

@@ -70,7 +70,7 @@ FURTHER = ("C36", "C37", "C41", "C42")
 """The claims on concatenations, on longer trainings, and on methods in use."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
-ROWS = {STEP: "Single changes, most of the text's", HOME: "Single changes, as on the first page", ALL: "All variants"}
+ROWS = {STEP: "Single changes of the text", HOME: "Single changes of the first page", ALL: "All variants"}
 """The rows that the picture of final losses may have."""
 IN_BRACKETS = {OPEN: "the rules leave it open", NOT_LOWER: "no gain", NOT_HIGHER: "no loss"}
 """Outcomes of the rules that the sign of a difference does not say."""

@@ -47,7 +47,7 @@ from dashboard.session.page_address import query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.experiments.board import recipe
 from dashboard.widgets.glossary_hint import glossary_hint
-from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.pickers import Pickers, jump
 
 PAGE = "experiments"
 PATH_OF_CHANGES = "One path of changes"
@@ -156,9 +156,7 @@ def draw(pickers: Pickers) -> None:
             icon=":material/swap_horiz:",
         )
     if part == "contrasts":
-        st.button(
-            PATH_OF_CHANGES, icon=":material/timeline:", type="tertiary", on_click=pickers.set, args=("part", "parts")
-        )
+        jump(PAGE, PATH_OF_CHANGES, {"part": "parts"}, icon="timeline")
     if part == "widths":
         query = query_parameters("claims", {"claim": WIDTHS_CLAIM})
         st.page_link("views/claims.py", label=BY_RULES, icon=":material/gavel:", query_params=query)
