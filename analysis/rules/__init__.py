@@ -25,7 +25,7 @@ WIDER = FOLDER / "wider.toml"
 LEADING = FOLDER / "leading.toml"
 EQUAL_LAYERS = FOLDER / "equal_layers.toml"
 LONGER = FOLDER / "longer.toml"
-METHODS = FOLDER / "methods.toml"
+METHODS = (FOLDER / "methods.toml", FOLDER / "methods_2.toml")
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -308,7 +308,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, METHODS)
+    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS)
     return encoder_rules(), *(_load_encoder_rules(path) for path in later)
 
 

@@ -389,6 +389,23 @@ def test_methods_in_use_are_trained_by_the_recipe_of_those_they_are_compared_wit
         assert manifest_of("width128", variant, methods.seeds[0]) == (methods if new else RULES).manifest()
 
 
+def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
+    """Nothing but the seeds, the limit on their spread and the side that is asked about differs from the first file."""
+    first, again = (rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
+    taken = {seed for rules in all_encoder_rules() if rules.version != again.version for seed in rules.seeds}
+    assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
+    assert again.recipes == {"width128": RULES.recipes["width128"]}
+    for field in ("plateau", "by_half", "earlier"):
+        assert getattr(again, field) == getattr(RULES, field)
+    asked_first = {one.id: one for one in first.statements}
+    for contest, before in zip(again.statements, ("C42b", "C42e"), strict=True):
+        for name in ("variant", "baseline", "kind", "preset", "margin"):
+            assert getattr(contest, name) == getattr(asked_first[before], name)
+        assert (contest.expect, contest.spread) == ("worse", "any")
+        for variant in (contest.variant, contest.baseline):
+            assert manifest_of("width128", variant, again.seeds[0]) == again.manifest()
+
+
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:
     """A test that holds by itself and not in its family: the reason names missing trainings only where some are."""
     test = MarginTest(p_for=0.01, p_against=0.9, level_for=0.025, level_against=0.05)

@@ -288,10 +288,7 @@ def _next_experiment(
         hours = comparison.missing * max(HOURS[preset] for preset in contest.presets)
         runs = f"{plural(len(rules.seeds), 'seed')} of {names}: {plural(comparison.missing, 'training')} more"
         return runs_to_come(runs, hours)
-    if comparison.reason:
-        compared = f"by which {names} can be compared: {comparison.reason}"
-        return NextExperiment(f"a recipe, or a next version of the rules, {compared}")
-    if waiting and margin_contests.decided_alone(comparison):
+    if waiting and not comparison.reason and margin_contests.decided_alone(comparison):
         return NextExperiment(
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
             "together, by Holm's correction"
@@ -299,6 +296,9 @@ def _next_experiment(
     if again := repetition(contest, rules):
         other, later = again
         return NextExperiment(f"{other.id}, which compares the same two on {plural(len(later.seeds), 'new seed')}")
+    if comparison.reason:
+        compared = f"by which {names} can be compared: {comparison.reason}"
+        return NextExperiment(f"a recipe, or a next version of the rules, {compared}")
     return margin_contests.new_seeds(
         comparison.found,
         (contest.variant, contest.baseline),
