@@ -15,6 +15,8 @@ GAP = 9
 """Pixels between a point and its name."""
 RADIUS = 5
 """Pixels from the middle of a point to its edge."""
+TOUCHING = 2 * RADIUS + 2
+"""Pixels between points up to which their marks touch, so that a line from one may begin in the other."""
 SHIFTS = (0, -7, 7, -13, 13, -20, 20, -28, 28, -38, 38, -50, 50)
 """The pixels by which a name may stand above or below its point, in the order in which they are tried."""
 ALONE = 14
@@ -25,7 +27,7 @@ LETTERS = (100, 18, 13, 9)
 """The most letters in a line of a name, in the order in which they are tried; no word is broken."""
 MOST_LINES = 3
 """The most lines of a name that the figure can do without."""
-AWAY = (24, 40, 60, 90, 130)
+AWAY = (14, 24, 40, 60, 90, 130)
 """The pixels between points that stand close together and the column of their names, in the order of trial."""
 PHONE_PLOT = 250
 """The width in pixels of a plot on a phone."""
@@ -128,8 +130,10 @@ def _column(
     place is free.
     """
     middle = sum(places[index][1] for index in group) / len(group)
-    options = product(LETTERS[:2], AWAY, (0, *(sign * 6 * step for step in range(1, 16) for sign in (-1, 1))), (1, -1))
-    for letters, away, shift, sign in options:
+    shifts = (0, *(sign * 6 * step for step in range(1, 16) for sign in (-1, 1)))
+    # The nearest place; a line that runs through another point seems to come from there: only where none else is free.
+    options = product((False, True), LETTERS[:2], AWAY, shifts, (1, -1))
+    for through, letters, away, shift, sign in sorted(options, key=lambda one: (one[0], math.hypot(one[2], one[3]))):
         wrapped = [marks.wrap_label(names.iloc[index], letters) for index in group]
         counts = [len(name.splitlines()) for name in wrapped]
         edge = max(sign * places[index][0] for index in group) * sign + sign * away
@@ -142,12 +146,16 @@ def _column(
         inside = all(box[0] >= 0 and box[1] >= 0 and box[2] <= room[0] and box[3] <= room[1] for box in boxes)
         if not inside or any(_overlap(box, other) for box in boxes for other in taken):
             continue
-        leaders = [
-            dot
-            for index, box in zip(group, boxes, strict=True)
-            for dot in _dots(places[index], (edge - 2 * sign, box[1] + marks.LABEL_LINE / 2))
-        ]
+        ends = [(edge - 2 * sign, box[1] + marks.LABEL_LINE / 2) for box in boxes]
+        leaders = [dot for index, end in zip(group, ends, strict=True) for dot in _dots(places[index], end)]
         if any(_overlap(dot, other) for dot in leaders for other in written):
+            continue
+        if not through and any(
+            _runs_through(places[index], end, place)
+            for index, end in zip(group, ends, strict=True)
+            for place in places
+            if math.dist(places[index], place) > TOUCHING
+        ):
             continue
         written += [*boxes, *leaders]
         taken += [*boxes, *leaders]
@@ -169,6 +177,13 @@ def _dots(start: tuple[float, float], end: tuple[float, float]) -> list[Box]:
     steps = [(step / 12) for step in range(4, 12)]
     middles = [tuple(a + step * (b - a) for a, b in zip(start, end, strict=True)) for step in steps]
     return [(x - 1, y - 1, x + 1, y + 1) for x, y in middles]
+
+
+def _runs_through(start: tuple[float, float], end: tuple[float, float], point: tuple[float, float]) -> bool:
+    """True if a line comes so near to a point that it touches its mark."""
+    line, offset = np.subtract(end, start), np.subtract(point, start)
+    along = np.clip(offset @ line / (line @ line), 0, 1)
+    return math.dist(along * line, offset) <= RADIUS + 1
 
 
 def _wrapped(name: str) -> list[str]:

@@ -299,16 +299,26 @@ def grouped_rows(
     return labels, y, written, row_height(wrapped, minimum) * len(order)
 
 
-def texts_beside(frame: pd.DataFrame, y: alt.Y, theme: Theme, column: str = "written", *, shown: str = "true") -> Chart:
+def texts_beside(
+    frame: pd.DataFrame,
+    y: alt.Y,
+    theme: Theme,
+    column: str = "written",
+    *,
+    on_phone: str = "",
+    shown: str = "true",
+) -> Chart:
     """The text of each row, of one line or two, in a column at the right of the plot.
 
-    column: of the frame. shown: the condition of Vega on which it takes room.
+    column: of the frame. on_phone: the column of a shorter text, which leaves the plot its room on a phone. shown: the
+    condition of Vega on which the text takes room.
     """
+    written = f"({ON_PHONE} ? datum.{on_phone} : datum.{column})" if on_phone else f"datum.{column}"
     text = alt.Chart(frame).mark_text(
-        align="left", dx=8, dy=alt.expr(f"-{LABEL_LINE / 2:g} * (length(split(datum.{column}, '\\n')) - 1)"),
+        align="left", dx=8, dy=alt.expr(f"-{LABEL_LINE / 2:g} * (length(split({written}, '\\n')) - 1)"),
         lineBreak="\n", lineHeight=LABEL_LINE, fontSize=TEXT, color=theme.ink,
     )  # fmt: skip
-    text["mark"]["text"] = alt.expr(f"{shown} ? datum.{column} : ''")
+    text["mark"]["text"] = alt.expr(f"{shown} ? {written} : ''")
     return text.encode(x=alt.value("width"), y=y)
 
 

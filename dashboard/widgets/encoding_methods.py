@@ -9,6 +9,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.trainings import stored_presets, title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
@@ -19,6 +20,7 @@ from analysis.narrative.choosing.board import (
     EncodingRow,
     deciding_needs,
     described,
+    form_of,
     given_up,
     headline,
     longer_texts,
@@ -30,8 +32,9 @@ from analysis.narrative.choosing.board import (
     studied,
     summary,
     trained_title,
+    usual_recipe,
 )
-from analysis.narrative.choosing.methods import STRENGTHS
+from analysis.narrative.choosing.methods import FORMS_IN_WORDS
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
 from analysis.rules import training_rules
@@ -79,7 +82,7 @@ def draw(pickers: Pickers) -> None:
     with right.container(horizontal_alignment="right"):
         size = _draw_size(pickers)
     try:
-        rows = encoding_rows(JUDGED, needs, size)
+        rows = encoding_rows(usual_recipe(needs), needs, size)
     except AddendError as problem:
         show.show_problem(problem)
         return
@@ -101,7 +104,7 @@ def draw(pickers: Pickers) -> None:
         time=axis,
         size=size,
         timed_width=timed,
-        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {JUDGED}",
+        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {usual_recipe(needs)}",
         dark=dark,
     )
     show_rows(f"{PAGE}.upper", upper, heading=True)
@@ -125,7 +128,7 @@ def draw(pickers: Pickers) -> None:
                 "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
                 f"ends lowest. {OPEN_IN_WORDS} “Recipe …”, below a number: of that recipe, against "
                 "adding of the same. "
-                f"{STRENGTHS} {longer_texts(rows, needs)}"
+                f"{FORMS_IN_WORDS} {longer_texts(rows, needs)}"
             )
         )
     with st.expander(
@@ -184,16 +187,16 @@ def _draw_size(pickers: Pickers) -> ModelSize:
 def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
     """The content of an opened row: a description, the line of configuration, three pictures and links."""
     way = IN_USE[row.method]
-    # A strength that is ours alone is chosen by no configuration.
+    # A form that is ours alone is chosen by no configuration.
     config = way.config if row.name == row.method else ""
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")
         with left:
             added = extra(row.method).parameters(size)
             formula = extra(row.method).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            says = " ".join(filter(None, (described(row.name), way.note)))
+            says = " ".join(filter(None, (described(row.name), way.note, form_of(row.name).note)))
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
-            with st.container(horizontal=True):
+            with st.container(horizontal=True, vertical_alignment="center"):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
                 if row.drawn:
@@ -232,11 +235,11 @@ def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) ->
                 "preset",
                 "Our trainings with preset",
                 presets,
-                lambda name: f"{name} (judged by the frozen rules)" if name == JUDGED else name,
+                lambda name: f"{name} (judged by the frozen rules)" if name in judged_presets() else name,
             )
     preset = str(pickers.get("preset"))
     named = escape_markdown(preset)
-    if part in ("length", "evidence") and preset != JUDGED and JUDGED in presets:
+    if part in ("length", "evidence") and preset not in judged_presets() and JUDGED in presets:
         st.info(
             f"**Our trainings of preset {named} decide nothing.** They were begun before the rules were frozen, or at "
             "other settings. In a short training the encoder that adds leaves the plateau late, and differences "

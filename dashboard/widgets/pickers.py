@@ -37,6 +37,8 @@ class Pickers:
         self._initial: dict[str, Value] = {}
         """Field -> the value for a reader who comes by no link."""
         problems += [lost] if lost else []
+        self._notices = st.container()
+        """The place for notices on a link: above the pickers, whose row they would break."""
         if raw != written:  # A link, the back button, or the first visit: the URL decides.
             for name, value in self._link.items():
                 self._store(name, value)
@@ -57,18 +59,22 @@ class Pickers:
             self._store(name, self._link[name])
         return st.session_state[self._key(name)]
 
+    def _warn(self, text: str) -> None:
+        self._notices.warning(escape_markdown(text))
+
     def _ensure_offered(self, name: str, options: Sequence[Any], instead_of_others: Any = None) -> None:
         """Falls back to an option, with a warning, where a link asks for a value that is not offered.
 
-        instead_of_others: this option; None for the field's default, where that is offered, else the first.
+        instead_of_others: this option; None for the field's usual value, where that is offered, else the first.
         """
         selected = self._state(name)
         if options and selected not in options:
             default = next(field.default for field in self.view.fields if field.name == name)
-            fallback = instead_of_others or (default if default in options else options[0])
+            usual = self._initial.get(name, default)
+            fallback = instead_of_others or (usual if usual in options else options[0])
             if selected not in ("", default):
                 instead = "the page is shown without it" if fallback == "" else f"{fallback!r} is shown"
-                _warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
+                self._warn(f"The link asks for {name} {selected!r}, which is not offered here; {instead}.")
             st.session_state[self._key(name)] = fallback
 
     def known(self, name: str, known: Sequence[str]) -> tuple[str, ...]:
@@ -76,7 +82,7 @@ class Pickers:
         selected = tuple(self._state(name))
         for value in selected:
             if value not in known:
-                _warn(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
+                self._warn(f"The link asks for {name} {value!r}, which is not known, so it is ignored.")
         selected = tuple(value for value in selected if value in known)
         self._values[name] = selected
         return selected
@@ -93,7 +99,7 @@ class Pickers:
     ) -> Any:
         """A drop-down of ids, shown as `show` says. instead_of_others: an option, in place of one that is not offered.
 
-        None for the field's default, where that is offered, else the first.
+        None for the field's usual value, where that is offered, else the first.
         """
         self._ensure_offered(name, options, instead_of_others)
         index = list(options).index(self._state(name)) if options else None
@@ -206,7 +212,7 @@ class Pickers:
         start, end = int(self.get(first)), int(self.get(last))
         end = count - 1 if end == -1 else end
         if not 0 <= start <= end < count:
-            _warn(f"{label}: the link asks for {start} to {end}, but there are only {count}; all are shown.")
+            self._warn(f"{label}: the link asks for {start} to {end}, but there are only {count}; all are shown.")
             start, end = 0, count - 1
             self.set(first, 0)
             self.set(last, -1)
@@ -307,7 +313,3 @@ def _store(page: str, name: str, value: Value) -> None:
 
 def _url_parameters() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
-
-
-def _warn(text: str) -> None:
-    st.warning(escape_markdown(text))

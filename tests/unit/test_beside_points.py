@@ -2,10 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from analysis.core import frames
 from analysis.figures import marks
-from analysis.figures.beside_points import ALONE, GAP, RADIUS, placed
+from analysis.figures.beside_points import ALONE, GAP, RADIUS, TOUCHING, placed
 
 WIDTH, HEIGHT = 400, 200
 DOMAIN = ((0.0, WIDTH), (0.0, HEIGHT))
@@ -27,8 +28,8 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def crowd(count: int) -> pd.DataFrame:
-    draws = np.random.default_rng(0).uniform(0, 1, (count, 2)) * [WIDTH, HEIGHT]
+def crowd(count: int, seed: int = 0) -> pd.DataFrame:
+    draws = np.random.default_rng(seed).uniform(0, 1, (count, 2)) * [WIDTH, HEIGHT]
     return pd.DataFrame({"x": draws[:, 0], "y": draws[:, 1], "name": [f"variant {k}" for k in range(count)]}).assign(
         named=True
     )
@@ -100,6 +101,21 @@ def test_a_name_that_a_figure_can_do_without_stands_right_beside_its_own_point_o
                 assert row.down == -marks.LABEL_LINE * lines / 2, "its middle is level with its point"
             else:
                 assert abs(row.away) > GAP, "further away it has a line"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_to_a_name_runs_through_no_other_point(seed: int) -> None:
+    """It would seem to come from there. The points lie so loosely that another place is always free."""
+    points = crowd(15, seed).assign(named=False)
+    found = placed(points, DOMAIN, WIDTH, HEIGHT, every=True)
+    led = found[found.away.abs() > GAP]
+    assert len(led)
+    others = np.stack([points.x, HEIGHT - points.y], axis=1)
+    for row in frames.rows(led):
+        offsets, line = others - [row.x, HEIGHT - row.y], np.array([row.away - 2 * np.sign(row.away), row.down])
+        along = np.clip(offsets @ line / (line @ line), 0, 1)
+        near = np.linalg.norm(offsets - along[:, None] * line, axis=1) <= RADIUS
+        assert not near[np.linalg.norm(offsets, axis=1) > TOUCHING].any()
 
 
 def test_names_of_points_that_lie_close_together_stand_in_a_column_in_their_order() -> None:

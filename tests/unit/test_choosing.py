@@ -215,4 +215,4 @@ def test_one_way_has_one_name_and_each_of_its_strengths_a_fact(store: Path) -> N
     assert ENCODINGS["tupe_untied"].title == IN_USE["tupe_a"].name == full_title("tupe_a")
     facts = next(line for line in lines("evidence", "cpu2") if line.name == "sinusoidal").cells.values()
     losses = [one.text for cell in facts for one in cell.findings if ": final loss" in one.text]
-    assert {text.partition(":")[0] for text in losses} == set(FORMS["sinusoidal"].values())
+    assert {text.partition(":")[0] for text in losses} == {form.name for form in FORMS["sinusoidal"].values()}

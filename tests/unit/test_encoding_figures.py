@@ -11,6 +11,7 @@ from drawn_values import valid_panels
 from analysis import links, store_build
 from analysis.commands.measure.encodings import encodings as measure_encodings
 from analysis.core.errors import AddendError
+from analysis.core.formatting import percent
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings import measures as of_all
@@ -253,7 +254,10 @@ def test_a_dashed_line_stands_where_the_mean_visibly_rises_again_and_the_caption
     assert means[5] - means[3] >= VISIBLE * (means.max() - means.min()) > 0
     assert "dashed: where the line first climbs by 5 % of its height or more" in figure.caption.split(". ")[0]
     assert "dashed" not in made("encoding_similarity", other="").caption
-    for name, said in (("sinusoidal", "never visibly rises with distance"), ("learned", "rises again 4 tokens away")):
+    for name, said in (
+        ("sinusoidal", f"nowhere climbs by {percent(VISIBLE)} of its height with distance"),
+        ("learned", f"first climbs by {percent(VISIBLE)} of its height 4 tokens away"),
+    ):
         entry = sized(name, 128, 384)
         assert first_rise(entry, compare_rows(entry, "cosine")).endswith(said), "in words as in the picture"
 

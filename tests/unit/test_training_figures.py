@@ -933,7 +933,7 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
         "Every layer, own matrix, scaled 6.90",
     }, "those that keep most, adding, the control and the one that ends highest"
     axes = [layer["encoding"]["y"] for layer in right["layer"] if "y" in layer["encoding"]]
-    assert axes[0]["scale"]["domain"] == [
+    assert [" ".join(label.split()) for label in axes[0]["sort"]] == [
         "Rotary",
         "Added once",
         "Every layer, own matrix, scaled",
@@ -945,7 +945,12 @@ def test_the_share_of_the_gain_that_is_kept_on_longer_texts(data):
     assert figure.finding == (
         f"On texts 4 times as long as in training, Rotary keeps {kept} % of what positions save; any other at most 5 %"
     )
-    texts = {row["title"]: row["written"] for rows in right["datasets"].values() for row in rows if "written" in row}
+    texts = {
+        " ".join(row["label"].split()): row["written"]
+        for rows in right["datasets"].values()
+        for row in rows
+        if "written" in row
+    }
     assert [name for name, text in texts.items() if "worse" in text] == ["Every layer, own matrix, scaled"]
 
 

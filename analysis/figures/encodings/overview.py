@@ -26,6 +26,7 @@ ENCODING_OF = {
     "alibi": "alibi",
     "sinusoidal": "sinusoidal",
     "sinusoidal_strong": "sinusoidal",
+    "sinusoidal_lead": "sinusoidal",
     "deberta": "shaw_relative",
     "no_position": "none",
     "tupe_a": "tupe_untied",

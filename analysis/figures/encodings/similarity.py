@@ -194,13 +194,15 @@ def _comparison_alt(entry: SizedEncoding, comparison: RowSimilarities) -> str:
 
 
 def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
-    """The distance at which similarity first visibly rises again, in a few words; empty where it is constant."""
+    """The distance from which similarity first climbs visibly again, in a few words; empty where it is constant."""
     if np.isnan(comparison.numbers["first_rise"]):
         return ""
     first = visible_rise(comparison)
     if np.isnan(first):
-        return f"{entry.title}: similarity never visibly rises with distance"
-    return f"{entry.title}: similarity visibly rises again {plural(int(first), 'token')} away"
+        return f"{entry.title}: similarity nowhere climbs by {percent(VISIBLE)} of its height with distance"
+    return (
+        f"{entry.title}: similarity first climbs by {percent(VISIBLE)} of its height {plural(int(first), 'token')} away"
+    )
 
 
 def visible_rise(comparison: RowSimilarities) -> float:

@@ -55,8 +55,13 @@ def ladder(_: Parameters) -> Figure:
             "better.",
             "Bars: 95 % t intervals over pairs of one seed. Grey: within the margin of the rules, "
             f"±{shown.margin:g} nats.",
-            f"Rings: fewer than {plural(int(table.needed.max()), 'seed')}, which decide nothing."
-            if not table.judged.all()
+            "Rings: the rules leave the difference open"
+            + (
+                "."
+                if table.judged.all()
+                else f", or there are fewer than {plural(int(table.needed.max()), 'seed')}, which decide nothing."
+            )
+            if not table.decided.all()
             else "",
             "Change: the difference at the widest model minus that at the narrowest, with Welch's 95 % interval, since "
             "seeds of two widths are no pairs."
@@ -204,7 +209,7 @@ def _draw(table: pd.DataFrame, margin: float, theme: Theme) -> list[Chart]:
 
 
 def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: Theme) -> Chart:
-    """A line a variant in the colour of its way, a dot a width with its interval; a ring where seeds are missing.
+    """A line a variant in the colour of its way, a dot a width with its interval; a ring where the rules leave it open.
 
     A width that is planned has no place; words above the plot name it.
     """
@@ -234,19 +239,23 @@ def _draw_widths(table: pd.DataFrame, margin: float, hues: alt.Color, theme: The
         marks.rule(theme, y=0),
         *marks.line_plot(table, x=x, y=y, theme=theme, ends=("low", "high"), color=hues, dots=0, tooltip=tooltip),
     ]
-    for judged, group in table.groupby("judged"):
+    for decided, group in table.groupby("decided"):
         points = alt.Chart(group).mark_point(
-            filled=bool(judged), size=marks.LARGE_DOT, opacity=1, strokeWidth=2,
-            fill=alt.Undefined if judged else theme.ground,
+            filled=bool(decided), size=marks.LARGE_DOT, opacity=1, strokeWidth=2,
+            fill=alt.Undefined if decided else theme.ground,
         )  # fmt: skip
         layers.append(points.encode(x=x, y=y, color=hues))
     last = table.width == table.groupby("variant").width.transform("max")
-    waiting = f"; width {join_names(map(str, planned))} is planned" if planned else ""
+    waiting = f"width {join_names(map(str, planned))} is planned" if planned else ""
     panel = marks.panel(
         alt.layer(*layers), *(_numbers(group, x, domain, theme) for _, group in table[~last].groupby("width")),
         _names_beside(table[last], x, domain, theme), theme=theme, width=marks.HALF, height=HEIGHT,
         title="Final loss minus adding's: below 0 is better",
-        below=[f"bars: 95 % intervals; {_seeds(table)}", f"grey: within ±{margin:g} nats, the same{waiting}"],
+        below=[
+            f"bars: 95 % intervals; {_seeds(table)}",
+            f"grey: within ±{margin:g} nats, the same; hollow: open",
+            *([waiting] if waiting else []),
+        ],
     )  # fmt: skip
     return panel.resolve_scale(y="independent")
 

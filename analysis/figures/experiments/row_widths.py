@@ -42,8 +42,8 @@ def row_widths(params: RowCurvesParameters) -> Figure:
         caption=sentences(
             f"Final loss minus that of {named(BASELINE)}, in nats per masked word, by the width of the model; below 0 "
             f"is better ({_recipes(row.widths)}). Bars: 95 % t intervals over pairs of one seed.",
-            f"Ring: fewer than {table.needed.max()} seeds, which is too few to judge."
-            if not table.judged.all()
+            f"Ring: the rules leave it open, or there are fewer than {table.needed.max()} seeds."
+            if not table.decided.all()
             else "",
             "These trainings follow one recipe for all widths, which is not that of preset cpu2.",
         ),
@@ -61,9 +61,15 @@ def width_rows(row: VariantRow) -> pd.DataFrame:
         {
             "variant": row.variant, "title": row.title, "width": width, "value": gap.value, "low": gap.low,
             "high": gap.high, "seeds": gap.seeds, "needed": gap.needed, "judged": gap.judged,
+            "decided": gap.judged and not is_open(row.variant, WIDTHS[width]),
         }
         for width, gap in sorted(row.widths.items())
     )  # fmt: skip
+
+
+def is_open(variant: str, preset: str) -> bool:
+    """True where the board of a preset draws a variant hollow."""
+    return any(row.variant == variant and row.undecided for row in board(preset).rows)
 
 
 def _finding(name: str, widths: Mapping[int, Gap]) -> str:
@@ -91,7 +97,7 @@ def _recipes(widths: Mapping[int, Gap]) -> str:
 
 
 def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
-    """A dot a width with its interval and its number; a ring where there are too few seeds."""
+    """A dot a width with its interval and its number; a ring where the rules leave it open, or seeds are missing."""
     accent, trained = theme.colour(colours.of_way(way)), sorted(set(table.width))
     x = marks.number(alt.X, "width", "width of the model", log=2, domain=(50, 330), values=trained, form="d")
     ends = [0.0, *table.value, *table.low.dropna(), *table.high.dropna()]
@@ -100,10 +106,10 @@ def _draw(table: pd.DataFrame, way: str, theme: Theme) -> Chart:
     tooltip = ("width:Q", ("value", "difference", "+.3f"), *marks.interval_tips("+.3f"), "seeds:Q")
     layers: list[Chart] = [marks.rule(theme, y=0)]
     layers += marks.line_plot(table, x=x, y=y, theme=theme, color=accent, ends=("low", "high"), dots=0, tooltip=tooltip)
-    for judged, group in table.groupby("judged"):
+    for decided, group in table.groupby("decided"):
         mark = alt.Chart(group).mark_point(
-            filled=bool(judged), size=marks.LARGE_DOT, opacity=1, color=accent, fill=accent if judged else theme.ground,
-            strokeWidth=2,
+            filled=bool(decided), size=marks.LARGE_DOT, opacity=1, strokeWidth=2, color=accent,
+            fill=accent if decided else theme.ground,
         )  # fmt: skip
         layers.append(mark.encode(x=x, y=y))
     # Below its dot where the line rises from it, or the line would cross the text.

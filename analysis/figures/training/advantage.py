@@ -12,7 +12,7 @@ from analysis.ablation.variants import named
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import AddendError, NoResults
-from analysis.core.formatting import capitalised, fixed, percent, plural, sentences, signed, signed_or_zero
+from analysis.core.formatting import capitalised, fixed, join_names, percent, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
@@ -242,12 +242,17 @@ def _shrinks(rows: pd.DataFrame) -> bool:
 def _summary(variant: str, base: str, rows: pd.DataFrame) -> str:
     """The advantage at each length in both units."""
     gaps = ", ".join(f"{signed(row.gap)}" for row in frames.rows(rows))
-    ratios = ", ".join(f"{'at least ' if row.at_least else ''}{row.ratio:.2f}" for row in frames.rows(rows))
+    reached = [f"{row.ratio:.2f}" for row in frames.rows(rows) if not row.at_least]
+    missed = [f"{row.steps:,}" for row in frames.rows(rows) if row.at_least]
+    parts = [
+        f"it reaches that loss in {', '.join(reached)} of the steps" if reached else "",
+        f"it does not reach that loss in every seed after {join_names(missed)}" if missed else "",
+    ]
     lengths = ", ".join(f"{row.steps:,}" for row in frames.rows(rows))
     seeds = ", ".join(plural(row.seeds, "seed") for row in frames.rows(rows))
     return (
         f"{named(variant)} after {lengths} steps ({seeds}): its final loss differs from that of {named(base)} by "
-        f"{gaps} nats, and it reaches that loss in {ratios} of the steps."
+        f"{gaps} nats, and {', and '.join(filter(None, parts))}."
     )
 
 

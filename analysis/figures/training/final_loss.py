@@ -50,6 +50,8 @@ BASELINE, LOWER, HIGHER, SAME, OPEN, FEW = "baseline", "lower", "higher", "same"
 """The outcomes of a comparison with the baseline."""
 WORDS = {LOWER: "lower", HIGHER: "higher", SAME: "the same", FEW: "too few seeds"}
 """Outcome -> its word beside the row; the word of an open one says why it is open."""
+SHORT = {FEW: "few seeds"}
+"""Outcome -> its word on a phone, where that is a shorter one."""
 NAN = float("nan")
 FAR = 3
 """The width of an interval that is so many times as large as the median does not set the axis."""
@@ -350,6 +352,7 @@ def _draw(
     """
     shown = table.assign(
         written=[_difference(row, needed, margin) for row in frames.rows(table)],
+        short=[_short_difference(row) for row in frames.rows(table)],
         told_apart=table.outcome.isin((LOWER, HIGHER, SAME)),
         way=ways(table.variant),
     )
@@ -362,12 +365,10 @@ def _draw(
     if shown.far.any():
         far = shown[shown.far]
         parts.append((far, _axis_range(far, seeds), "Differences beyond that axis, on a wider scale", []))
-    x_title = f"nats, variant minus {baseline}; left is a lower loss"
+    x_title = [f"nats, variant minus {baseline};", "left is a lower loss"]
     # So that the axes of both begin and end at one place.
-    room = (
-        max((line for name in shown.title for line in marks.wrap_lines(name, LETTERS)), key=len),
-        max("\n".join(shown.written).split("\n"), key=len),
-    )
+    wide, narrow = (max("\n".join(shown[column]).split("\n"), key=len) for column in ("written", "short"))
+    room = max((line for name in shown.title for line in marks.wrap_lines(name, LETTERS)), key=len), wide, narrow
     colours = way_hues(shown.way, theme), way_hues(shown.way, theme, None)
     return [
         _panel(rows, seeds, ends, margin, theme, x_title, color, heading, below, room)
@@ -381,15 +382,15 @@ def _panel(
     domain: tuple[float, float],
     margin: float,
     theme: Theme,
-    axis: str,
+    axis: list[str],
     color: alt.Color,
     heading: str,
     below: list[str],
-    room: tuple[str, str],
+    room: tuple[str, str, str],
 ) -> Chart:
     """Rows of differences on one axis; a triangle at its edge: the interval goes on.
 
-    room: the lines for which room is left at the left and at the right.
+    room: the lines for which room is left at the left, at the right, and at the right on a phone.
     """
     order = shown.title.tolist()
     labels = marks.wrapped_labels(order, LETTERS)
@@ -402,7 +403,7 @@ def _panel(
         VARIANT, ("mean", "loss", ".3f"), ("gap", "difference", "+.3f"), *marks.interval_tips("+.3f"),
         ("p", "", ".2~g"), ("p_holm", "p, Holm", ".2~g"), ("detectable", "smallest detectable", ".3f"), "seeds",
     )  # fmt: skip
-    alike = alt.Chart(pd.DataFrame({"from": [-margin], "to": [margin]})).mark_rect(color=theme.grid)
+    alike = alt.Chart(pd.DataFrame({"from": [-margin], "to": [margin]})).mark_rect(color=theme.grid, clip=True)
     layers: list[Chart] = [alike.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), marks.rule(theme, x=0)]
     if len(seeds):
         layers += marks.row_plot(
@@ -432,9 +433,9 @@ def _panel(
         size=marks.SEED, tooltip=tooltip,
     )  # fmt: skip
     y["axis"]["minExtent"] = marks.LABEL_LETTER * len(room[0])
-    layers.append(marks.texts_beside(shown[["label", "title", "written"]], y, theme))
-    widest = shown[["label"]].head(1).assign(widest=room[1])
-    layers.append(marks.texts_beside(widest, y, theme, "widest").encode(opacity=alt.value(0)))
+    layers.append(marks.texts_beside(shown[["label", "title", "written", "short"]], y, theme, on_phone="short"))
+    widest = shown[["label"]].head(1).assign(widest=room[1], narrow=room[2])
+    layers.append(marks.texts_beside(widest, y, theme, "widest", on_phone="narrow").encode(opacity=alt.value(0)))
     return marks.panel(
         *layers, theme=theme, width=560, height=TWO_LINES * len(order), title=heading, below=below
     )  # fmt: skip
@@ -446,6 +447,13 @@ def _difference(row: Any, needed: int, margin: float) -> str:
         return f"{row.note}\nloss {row.mean:.2f}"
     seeds = f" of {plural(row.n, 'seed')} ({needed} asked)" if row.outcome == FEW else f", {plural(row.n, 'seed')}"
     return f"{signed_or_zero(row.gap)}, {_verdict(row, margin)}\nloss {row.mean:.2f}{seeds}"
+
+
+def _short_difference(row: Any) -> str:
+    """The difference, and below it the verdict in one word: what a phone has room for."""
+    if not row.n:
+        return f"{'baseline' if row.outcome == BASELINE else 'no pairs'}\n{row.mean:.2f}"
+    return f"{signed_or_zero(row.gap)}\n{SHORT.get(row.outcome, WORDS.get(row.outcome, 'open'))}"
 
 
 def _verdict(row: Any, margin: float) -> str:

@@ -15,7 +15,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, figure
 from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
-from analysis.figures.training.row_marks import VARIANT, edge_triangles, stripes, way_hues, ways
+from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, stripes, way_hues, ways
 from analysis.figures.training.trainings import (
     BASELINES,
     ORDERLESS,
@@ -31,7 +31,7 @@ LENGTHS = (1, 2, 4)
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
-WORSE = "worse than none"
+WORSE, WORSE_ON_PHONE = "worse than none", "worse"
 """Stands for the share of variants that are significantly worse than with no positions."""
 NEAR, MOST_NAMED = 0.05, 2
 """The shares that the heading names together lie no further apart than this, and are no more than so many."""
@@ -211,7 +211,10 @@ def _draw(table: pd.DataFrame, control: str, theme: Theme) -> list[Chart]:
     panels = [_losses(shown, control, theme, height=height)]
     if len(last):
         rows = shown[shown.variant.isin(last.variant)]
-        y = marks.rows_down("title", last.sort_values("kept", ascending=False, kind="stable").title.tolist())
+        order = last.sort_values("kept", ascending=False, kind="stable").title.tolist()
+        labels = marks.wrapped_labels(order, LETTERS)
+        rows = rows.assign(label=rows.title.map(labels))
+        y = marks.labelled_rows([labels[name] for name in order], gap=0, grid=True, whole=True)
         # An arrow at the edge of the plot reaches beyond it.
         y["axis"]["labelPadding"] = ARROW
         panels.append(_kept(rows, y, theme, height=height))
@@ -290,11 +293,12 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
             for row in frames.rows(last)
         ]
     )  # fmt: skip
+    texts["short"] = [text.replace(WORSE, WORSE_ON_PHONE) for text in texts.written]
     drawn = rows[rows.share.notna()]
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
     domain = (max(min(0.0, float(ends.min())), LEAST) - 4, min(float(ends.max()), MOST) + 4)
-    x = marks.number(alt.X, "share", "% kept of the loss that positions save", domain=domain, nice=False,
+    x = marks.number(alt.X, "share", ["% kept of the loss", "that positions save"], domain=domain, nice=False,
                      ticks=5)  # fmt: skip
     hue = way_hues(drawn.way, theme, "top", columns=3)
     tooltip: tuple[marks.Tip, ...] = (
@@ -321,7 +325,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     )  # fmt: skip
     layers += triangles
     cut = "triangle: the interval goes beyond the axis" if triangles else ""
-    layers.append(marks.texts_beside(texts[["title", "written"]], y, theme))
+    layers.append(marks.texts_beside(texts[["label", "written", "short"]], y, theme, on_phone="short"))
     between = f"dots: {longest}×, small rings: {join_names(f'{number}×' for number in times[1:-1])}"
     worse = f"{WORSE}: than without positions" if (last.kept_high < 0).any() else ""
     return marks.panel(

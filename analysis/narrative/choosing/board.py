@@ -18,7 +18,7 @@ from analysis.ablation.variants import VARIANTS, full_title
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
-from analysis.figures.experiments.board_rows import board as experiments_board, judged_presets
+from analysis.figures.experiments.board_rows import board as experiments_board, default_preset, judged_presets
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
@@ -33,7 +33,7 @@ from analysis.figures.training.trainings import (
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
-from analysis.narrative.choosing.methods import FORMS, METHODS, Method
+from analysis.narrative.choosing.methods import METHODS, Form, Method, forms
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.rules import training_rules
 from analysis.statistics import difference
@@ -149,19 +149,14 @@ def studied() -> list[Method]:
     return [method for method in METHODS if method.variant not in IN_USE]
 
 
-def forms(method: str) -> dict[str, str]:
-    """The variants of a method, each with its strength in words, which is empty where there is one."""
-    return FORMS.get(method, {method: ""})
-
-
 VARIANT_NAMES = tuple(variant for method in IN_USE for variant in forms(method))
 """The rows of the board by name."""
 
 
 def users(variant: str) -> str:
-    """The models that use a method, in one line; the first few of many; of a strength that is ours, what it is."""
+    """The models that use a method, in one line; the first few of many; of a form that is ours, what makes it."""
     if variant not in IN_USE:
-        return f"deviation {VARIANTS[variant].settings['position_deviation']}, words unscaled"
+        return form_of(variant).told
     names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
     if not names:
         return ABBREVIATED.get(variant, "no model named here")
@@ -170,6 +165,16 @@ def users(variant: str) -> str:
         return f"{', '.join(names[: NAMES_SHOWN - 1])} and {len(names) - NAMES_SHOWN + 1} more"
     abbreviated = f"{ABBREVIATED[variant]}: " if variant in ABBREVIATED else ""
     return abbreviated + ", ".join(names)
+
+
+def form_of(variant: str) -> Form:
+    """The form of a row of the board."""
+    return next(forms(method)[variant] for method in IN_USE if variant in forms(method))
+
+
+def usual_recipe(needs: Collection[str]) -> str:
+    """The recipe whose losses the board shows where it has them: that of Experiments; of decoders, the one they had."""
+    return training_rules().preset if "causal" in needs else default_preset()
 
 
 def check_needs(needs: Iterable[str]) -> None:
@@ -185,7 +190,7 @@ def deciding_needs() -> list[str]:
 
 @cached_until_store_changes(32)
 def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
-    """The ten methods in use, at each of their strengths: what meets every need first, in each group by its loss.
+    """The ten methods in use, in each of their forms: what meets every need first, in each group by its loss.
 
     Those without a loss on the board's axis stand last, in the order of the page. Where a decoder is asked for, the
     losses are of decoders.
@@ -209,8 +214,8 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
             EncodingRow(
                 name=variant,
                 method=name,
-                form=form,
-                title=", ".join(filter(None, (IN_USE[name].name, form))),
+                form=form.name,
+                title=", ".join(filter(None, (IN_USE[name].name, form.name))),
                 users=users(variant),
                 ticks=tuple(need.met(method) for need in NEEDS.values()),
                 partly=tuple(need.partly(method) for need in NEEDS.values()),
@@ -368,10 +373,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if not able:
         return f"None of the {count(board)} methods can do it all"
     if able[0].form and count(able) == 1:
-        name, others = _quoted(IN_USE[able[0].method].name), " or ".join(row.form for row in able[1:])
-        if not any(row.drawn for row in able):
-            return f"{name} alone can do it, at {len(able)} strengths"
-        return f"{name} alone can do it, {able[0].form} rather than {others}{_rises_more(able[0], board)}"
+        return _forms_of_one_method(able, board)
     losses, rises = _judged(able)
     if len(able) <= FEW and len(losses) < COMPARABLE:
         return _few_can(able)
@@ -402,6 +404,19 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if furthest != best:
         return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"
     return f"{learns} and {longer}{_price(row)}"
+
+
+def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRow]) -> str:
+    """The one method that meets every need: which of its forms ends lowest, and which holds up best on longer texts."""
+    can = f"{_quoted(IN_USE[able[0].method].name)} alone can do it"
+    if not any(row.drawn for row in able):
+        return f"{can}, in {len(able)} forms"
+    lowest = f"“{able[0].form}” ends lowest"
+    sound = [row for row in able if row.rise and row.rise.judged and not row.worse]
+    furthest = min(sound, key=lambda row: row.rise.value if row.rise else inf, default=able[0])
+    if furthest is able[0]:
+        return f"{can}: {lowest}{_rises_more(able[0], board)}"
+    return f"{can}: {lowest}, and “{furthest.form}” holds up best on longer texts"
 
 
 def of_decoders(board: Iterable[EncodingRow]) -> bool:
@@ -551,7 +566,7 @@ def _trained(rows: Sequence[EncodingRow]) -> str:
 def _at_strengths(able: Sequence[EncodingRow]) -> str:
     """A clause on the methods that have several rows; empty where none has."""
     rows_of = {row.method: sum(other.method == row.method for other in able) for row in able}
-    said = [f"{_inside(IN_USE[name].name)} at {rows} strengths" for name, rows in rows_of.items() if rows > 1]
+    said = [f"{_inside(IN_USE[name].name)} in {rows} forms" for name, rows in rows_of.items() if rows > 1]
     return f", {join_names(said)}" if said else ""
 
 
@@ -628,7 +643,7 @@ def _causal(able: Sequence[EncodingRow]) -> list[str]:
 def _published(able: Sequence[EncodingRow]) -> list[str]:
     """A sentence with the published numbers at lengths beyond training, of the table with most of these methods.
 
-    A method stands once, by its own name: papers know nothing of the strengths that we trained it at.
+    A method stands once, by its own name: papers know nothing of the forms in which we trained it.
     """
     by_name = {method.variant: method for method in METHODS}
     found: dict[str, list[tuple[str, Any, Any]]] = {}
@@ -667,7 +682,7 @@ def _inside(title: str) -> str:
 
 
 def described(variant: str) -> str:
-    """A description of a method or of one of its strengths, in a sentence or two."""
+    """A description of a method or of one of its forms, in a sentence or two."""
     if variant not in IN_USE:
         return VARIANTS[variant].summary
     method = next(method for method in METHODS if method.variant == variant)

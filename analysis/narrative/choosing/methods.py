@@ -1,6 +1,7 @@
 """The ways to tell a position that an engineer may choose, and the published rows that are about each."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from analysis.ablation.variants import VARIANTS, Variant
 
@@ -157,16 +158,41 @@ METHODS = (
 )
 """The methods in the order of the page: added, relative, untied, concatenated, others, none."""
 
+
+class Form(NamedTuple):
+    """One of several forms in which a method was trained.
+
+    name: in a word or two; empty for a method of one form. told: what makes it, for the line below the name. note: what
+    its pictures leave out, in a sentence.
+    """
+
+    name: str = ""
+    told: str = ""
+    note: str = ""
+
+
+_STRONG, _LEADING = (VARIANTS[name].settings for name in ("sinusoidal_strong", "sinusoidal_lead"))
 FORMS = {
     "sinusoidal": {
-        "sinusoidal": "as published",
-        "sinusoidal_strong": "strong",
+        "sinusoidal": Form("as published"),
+        "sinusoidal_strong": Form("strong", f"deviation {_STRONG['position_deviation']}, words unscaled"),
+        "sinusoidal_lead": Form(
+            "fastest alone",
+            f"{_LEADING['position_dim']} of 128 dimensions, as strong",
+            "The pictures are of the whole code.",
+        ),
     }
 }
-"""A method -> its variants of several strengths, each in words: their losses differ too much for one to stand for the
-other."""
-STRENGTHS = (
+"""A method -> its variants, each with its form: their losses differ too much for one to stand for the other."""
+
+
+def forms(method: str) -> dict[str, Form]:
+    """The variants of a method, each with its form."""
+    return FORMS.get(method, {method: Form()})
+
+
+FORMS_IN_WORDS = (
     "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
-    f"{VARIANTS['sinusoidal_strong'].settings['position_deviation']}, beside words that are not scaled."
+    f"{_STRONG['position_deviation']}, beside words that are not scaled; of “fastest alone” only the "
+    f"{_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
 )
-"""The words of `FORMS` in a sentence."""

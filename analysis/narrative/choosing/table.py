@@ -12,7 +12,7 @@ from analysis.figures.training.trainings import CAUSAL, MASKED, Trained
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements
-from analysis.narrative.choosing.methods import FORMS, METHODS, Method
+from analysis.narrative.choosing.methods import METHODS, Method, forms
 from analysis.store.paths import cached_until_store_changes
 
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
@@ -134,9 +134,9 @@ def _length(methods: list[Method], preset: str) -> CellRows:
 
 
 def _losses(method: Method, runs: Trained | None) -> list[Finding]:
-    """The loss of a method; of one that was trained at several strengths, of each, by a judged recipe where need be."""
+    """The loss of a method; of one that was trained in several forms, of each, by a judged recipe where need be."""
     found = []
-    for variant, form in FORMS.get(method.variant, {method.variant: ""}).items():
+    for variant, (form, *_) in forms(method.variant).items():
         judged = [evidence.own_trainings(preset) for preset in judged_presets()] if form else []
         every = (evidence.loss(method, one, variant) for one in (runs, *judged) if one)
         if finding := next(filter(None, every), None):

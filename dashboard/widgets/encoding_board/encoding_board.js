@@ -176,7 +176,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const timeAxis = { ...time, times: true, room: SPAN };
   const scales = [[LOSS, 1], [RISE, 0], null, [timeAxis, 0]];
   if (heading) {
-    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", trained], ["Size and arithmetic", size], ["Time of a step", timed]];
+    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", "the same models"], ["Size and arithmetic", size], ["Time of a step", timed]];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
