@@ -14,8 +14,17 @@ from scipy import stats
 from analysis.ablation.plan import FINETUNING
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
-from analysis.claims.statements import encoders
-from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
+from analysis.claims.statements import encoders, margin_contests
+from analysis.claims.statements.judgement import (
+    CONTRADICTED,
+    CORRECTED,
+    MISSING,
+    OPEN,
+    REFUSED,
+    SUPPORTED,
+    UNEVEN,
+    UNSETTLED,
+)
 from analysis.claims.statements.margin_contests import (
     EXITS,
     ComparabilityLimits,
@@ -118,6 +127,7 @@ def test_what_keeps_a_comparison_open_is_said() -> None:
     assert "diverged" in compared(side(np.full(8, 3.0), diverged=1), base).reason
     wild = side(3.0 + np.array([0.3, -0.3] * 4))
     assert "spread by" in compared(wild, base).reason
+    assert margin_contests.open_by(compared(wild, base)) == UNEVEN
     never = side(np.full(8, 3.0), [None, *[2_000.0] * 7])
     assert "never left" in compared(never, base, "earlier", "steps_to_leave").reason
 
@@ -200,6 +210,7 @@ def test_a_shared_matrix_that_ends_as_low_is_supported_and_tells_its_sentence() 
     stuck = verdict(planted("width128", {"every_layer_attention": 3.1, "bert_a_d_unscaled": 3.1}, exits=False), "C34a")
     assert (stuck.verdict, stuck.answer) == (OPEN, "")
     assert "plateau" in stuck.sentence
+    assert (same.open_by, stuck.open_by) == ("", REFUSED)
 
 
 def test_a_test_that_only_the_correction_keeps_open_says_so() -> None:
@@ -212,6 +223,7 @@ def test_a_test_that_only_the_correction_keeps_open_says_so() -> None:
     assert "of its family still lack" in alone.would_decide
     near = verdict(planted("width128", {"every_layer_attention": 3.1, "first_layer_attention": 3.155}), "C34c")
     assert "the interval does not settle it" in near.sentence
+    assert (alone.open_by, near.open_by) == (CORRECTED, UNSETTLED)
     assert "new seeds" in near.would_decide
 
 
@@ -219,6 +231,7 @@ def test_nothing_stored_leaves_every_statement_open_with_its_experiment() -> Non
     for one in encoders.judge(lambda _: []):
         assert one.verdict == OPEN
         assert "trainings more, about" in one.would_decide
+        assert one.open_by == MISSING
 
 
 def test_the_pilots_choose_a_rate_for_each_variant_that_they_try() -> None:

@@ -16,6 +16,10 @@ COMPARED_WITH = " compared with "
 SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", MIXED: "≈", OPEN: "○"}
 """Verdict -> the sign that says it without its colour."""
 HOLDS, FAILS = "holds", "fails"
+MISSING, REFUSED, UNEVEN, CORRECTED, UNSETTLED = "missing", "refused", "uneven", "corrected", "unsettled"
+"""The reasons why a comparison with a margin is open: runs are still to come; its sides cannot be compared; the
+differences of paired seeds lie too far apart; its test holds by itself, but not corrected over its family; its interval
+settles nothing."""
 
 Ask = Callable[[str], list[dict[str, Any]]]
 """A SELECT -> its rows; what is missing or not a number is None."""
@@ -170,11 +174,11 @@ class Judgement:
     """The verdict on one statement, with the readings it rests on.
 
     effect, low, high: the number that decides most. sentence: the finding in words. reason: of a statement on our
-    own encoders, or on models that were fine-tuned after refitting, why it is open. would_decide: for an open
-    statement, the experiment that would decide it. hours: of one core that it takes, where they are known. missing:
-    the runs that its rule asks for and the store does not hold yet; an open statement that lacks none was run as
-    planned, and came out undecided. answer: the sentence that the rules said beforehand would be told of this
-    verdict; empty where they said none.
+    own encoders, or on models that were fine-tuned after refitting, why it is open; open_by: the same in a word,
+    one of MISSING to UNSETTLED. would_decide: for an open statement, the experiment that would decide it. hours: of
+    one core that it takes, where they are known. missing: the runs that its rule asks for and the store does not
+    hold yet; an open statement that lacks none was run as planned, and came out undecided. answer: the sentence
+    that the rules said beforehand would be told of this verdict; empty where they said none.
 
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
@@ -192,6 +196,7 @@ class Judgement:
     verdict: str
     sentence: str
     reason: str = ""
+    open_by: str = ""
     unit: str
     effect: float | None = None
     low: float | None = None

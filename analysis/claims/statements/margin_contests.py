@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from analysis.ablation.variants import named
-from analysis.claims.statements.judgement import OPEN, Judgement, NextExperiment, Reading, runs_to_come
+from analysis.claims.statements.judgement import (
+    CORRECTED,
+    MISSING,
+    OPEN,
+    REFUSED,
+    UNEVEN,
+    UNSETTLED,
+    Judgement,
+    NextExperiment,
+    Reading,
+    runs_to_come,
+)
 from analysis.core.formatting import capitalised, interval_text, plural
 from analysis.statistics import Difference, difference
 from analysis.statistics.margins import NOT_TESTED, MarginTest, margin_test, outcomes, seeds_to_decide
@@ -59,12 +70,17 @@ class ComparabilityLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class MarginComparison:
-    """The finding on one statement. missing: trainings still to be run. reason: why it cannot be tested."""
+    """The finding on one statement.
+
+    missing: trainings still to be run. reason: why it cannot be tested. uneven: whether it cannot since the differences
+    of paired seeds lie too far apart.
+    """
 
     found: Difference | None
     test: MarginTest
     missing: int = 0
     reason: str = ""
+    uneven: bool = False
 
 
 def compare_sides(
@@ -96,8 +112,14 @@ def compare_sides(
     found = result if result.n else None
     if missing := sum(seed not in side for side in chosen for seed in seeds):
         return MarginComparison(found=found, test=NOT_TESTED, missing=missing)
-    if reason := problem or _refusal(names, chosen, result, kind, limits):
+    if reason := problem or _refusal(names, chosen, kind, limits):
         return MarginComparison(found=found, test=NOT_TESTED, reason=reason)
+    if kind != STEPS and limits.paired_spread is not None and result.sd >= limits.paired_spread:
+        reason = (
+            f"the differences of paired seeds spread by {result.sd:.3f} nats, and the rule allows less than "
+            f"{limits.paired_spread:g}"
+        )
+        return MarginComparison(found=found, test=NOT_TESTED, reason=reason, uneven=True)
     return MarginComparison(found=found, test=margin_test(result, expect, line_of(kind, margin, limits.earlier)))
 
 
@@ -106,10 +128,8 @@ def line_of(kind: str, margin: float, earlier: float) -> float:
     return -math.log(earlier) if kind == STEPS else margin
 
 
-def _refusal(
-    names: tuple[str, str], sides: Sequence[Side], result: Difference, kind: str, limits: ComparabilityLimits
-) -> str:
-    """The reason why two complete sides cannot be compared; empty if they can."""
+def _refusal(names: tuple[str, str], sides: Sequence[Side], kind: str, limits: ComparabilityLimits) -> str:
+    """The reason why the runs of two complete sides cannot be compared; empty if they can."""
     for name, side in zip(names, sides, strict=True):
         seeds = plural(len(side), "seed")
         if diverged := sum(run.diverged for run in side.values()):
@@ -121,11 +141,6 @@ def _refusal(
             return f"{capitalised(named(name))} was still on the plateau after half of the steps in {late} of {seeds}"
         if never := sum(run.plateau_exit is None for run in side.values()):
             return f"{capitalised(named(name))} never left the plateau in {never} of {seeds}"
-    if kind != STEPS and limits.paired_spread is not None and result.sd >= limits.paired_spread:
-        return (
-            f"the differences of paired seeds spread by {result.sd:.3f} nats, and the rule allows less than "
-            f"{limits.paired_spread:g}"
-        )
     return ""
 
 
@@ -204,6 +219,15 @@ def open_reason(comparison: MarginComparison, waiting: int) -> str:
     )
 
 
+def open_by(comparison: MarginComparison) -> str:
+    """The reason why a statement is open, in a word."""
+    if comparison.missing:
+        return MISSING
+    if comparison.reason:
+        return UNEVEN if comparison.uneven else REFUSED
+    return CORRECTED if decided_alone(comparison) else UNSETTLED
+
+
 @dataclass(frozen=True, kw_only=True)
 class FamilyVerdict:
     """A comparison with its verdict, corrected over its family.
@@ -240,6 +264,7 @@ def judgement(kind: str, decided: FamilyVerdict, found: str) -> partial[Judgemen
         verdict=decided.verdict,
         sentence=sentence(found, comparison, decided.verdict, decided.waiting),
         reason=open_reason(comparison, decided.waiting) if decided.verdict == OPEN else "",
+        open_by=open_by(comparison) if decided.verdict == OPEN else "",
         unit="times the baseline's steps" if kind == STEPS else "nats per predicted token",
         effect=effect,
         low=low,

@@ -142,6 +142,7 @@ def _judgement(
         verdict=verdict,
         sentence=margin_contests.sentence(found, comparison, verdict, decided.waiting),
         reason=margin_contests.open_reason(comparison, decided.waiting) if verdict == OPEN else "",
+        open_by=margin_contests.open_by(comparison) if verdict == OPEN else "",
         unit=f"points of {TASKS[statement.task].title}",
         effect=effect,
         low=low,

@@ -4,16 +4,14 @@ A row is one statement of the rules, whose two encoders differ as its words say.
 encoder before its change.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 import pandas as pd
-from scipy import special
 
 from analysis.claims.statements.contests import SAME
-from analysis.claims.statements.judgement import COMPARED_WITH, SUPPORTED
+from analysis.claims.statements.judgement import COMPARED_WITH, CORRECTED, SUPPORTED, UNEVEN
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -31,7 +29,8 @@ NATS = "nats per predicted token"
 OPEN = "open"
 NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
-CORRECTED, UNEVEN = "after correction", "uneven"
+AFTER_CORRECTION, TOO_UNEVEN = "after correction", "uneven"
+HELD_BACK = {CORRECTED: AFTER_CORRECTION, UNEVEN: TOO_UNEVEN}
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
@@ -210,7 +209,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
     table = pd.concat([_rows(group, here, margin) for group in groups], ignore_index=True)
     waiting = here[here.effect.isna() & ~here.id.isin(table.id)]
     undecided = sum(standing(row.verdict, row.low, row.high, margin, row.expect) == OPEN for row in frames.rows(frame))
-    held_back = sum(_held_back(row) == CORRECTED for row in frames.rows(frame))
+    held_back = sum(_held_back(row) == AFTER_CORRECTION for row in frames.rows(frame))
     not_run = len(here) - len(frame)
     judged = training_rules().preset
     needed = sorted({_needed(row.id, row.preset) for row in frames.rows(table)})
@@ -224,7 +223,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             f"What one change adds to the final loss in recipe {join_names(dict.fromkeys(table.preset))}, in {NATS}, "
             f"with its 95 % interval; {undecided} of "
             f"{plural(len(frame), 'contrast')} {'is' if undecided == 1 else 'are'} open (hollow)"
-            + (f", {held_back} of them only since many are tested at once (“{CORRECTED}”)" if held_back else "")
+            + (f", {held_back} of them only since many are tested at once (“{AFTER_CORRECTION}”)" if held_back else "")
             + (f", and {not_run} more {'is' if not_run == 1 else 'are'} not run." if not_run else "."),
             "A row that begins with “then”, and is indented, changes the encoder of the row above it; every other row "
             "changes the encoder that the title of its group, or the words before its colon, name. Zero is always the "
@@ -253,9 +252,9 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
                 "of all others."
                 for row in frames.rows(frame[frame.line != margin])
             ),
-            f"“{UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more than "
-            f"{encoder_rules().paired_spread:g} nats, which the rules do not allow."
-            if table.text.str.endswith(UNEVEN).any()
+            f"“{TOO_UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more "
+            f"than {encoder_rules().paired_spread:g} nats, which the rules do not allow."
+            if table.text.str.endswith(TOO_UNEVEN).any()
             else "",
             f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
@@ -288,18 +287,14 @@ def _needed(statement: str, preset: str) -> int:
 
 
 def _held_back(row: Any) -> str:
-    """The reason why a contrast with all its seeds and clear of the band is open all the same; empty for any other."""
+    """The words for what holds back a contrast whose interval is clear of the band; empty for any other."""
     clear = row.low > row.line or row.high < -row.line
-    if row.id not in _families() or row.verdict != OPEN or row.seeds < _needed(row.id, "") or not clear:
-        return ""
-    # The interval is one of Student's t over pairs of seeds.
-    spread = (row.high - row.low) / 2 * math.sqrt(row.seeds) / special.stdtrit(row.seeds - 1, 0.975)
-    return UNEVEN if spread >= encoder_rules().paired_spread else CORRECTED
+    return HELD_BACK.get(row.open_by, "") if clear else ""
 
 
 def _corrected(here: pd.DataFrame, found: pd.DataFrame) -> str:
     """A sentence on the contrasts of a figure that only the correction leaves open; empty where there are none."""
-    clear = [str(row.id) for row in frames.rows(here) if _held_back(row) == CORRECTED]
+    clear = [str(row.id) for row in frames.rows(here) if _held_back(row) == AFTER_CORRECTION]
     if not clear:
         return ""
     families = _families()
@@ -308,8 +303,8 @@ def _corrected(here: pd.DataFrame, found: pd.DataFrame) -> str:
     failed = ", in which contrasts that are not trained yet count as failed"
     which = "interval has all seeds and lies" if len(clear) == 1 else "intervals have all seeds and lie"
     return (
-        f"{len(clear)} hollow {which} clear of the band ({CORRECTED}): the rules test all contrasts of a family "
-        f"together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} "
+        f"{len(clear)} hollow {which} clear of the band ({AFTER_CORRECTION}): the rules test all contrasts of a "
+        f"family together, and after Holm's correction{failed if lacking & {families[id] for id in clear} else ''} "
         f"{'it is' if len(clear) == 1 else 'these are'} still open."
     )
 
@@ -357,7 +352,7 @@ def _stored() -> pd.DataFrame:
     files = [rules.sha256 for rules in all_encoder_rules()]
     earlier = [change.statement for group in OTHER_GROUPS if group.preset != OTHERS.preset for change in group.changes]
     return read.query(
-        "SELECT id, statement, pair, effect, low, high, seeds, verdict, expect, line, command FROM statements "
+        "SELECT id, statement, pair, effect, low, high, seeds, verdict, open_by, expect, line, command FROM statements "
         f"WHERE parent IN {PARENTS} AND kind = 'final_loss' "
         f"AND (rules_sha IN ({read.placeholders(files)}) OR id IN ({read.placeholders(earlier)})) ORDER BY effect",
         (*files, *earlier),

@@ -8,7 +8,8 @@ import pandas as pd
 from analysis.ablation.variants import named, quote
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import BETTER, NOT_RESOLVED, WORSE
-from analysis.claims.statements.judgement import OPEN as UNDECIDED, StandingRow
+from analysis.claims.statements.encoders import repetition
+from analysis.claims.statements.judgement import OPEN as UNDECIDED, UNEVEN, Judgement, StandingRow
 from analysis.core import frames
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed_or_zero
 from analysis.figures import marks
@@ -32,7 +33,7 @@ from analysis.figures.training.trainings import (
     select_trainings,
     title,
 )
-from analysis.rules import encoder_contests, rules_of_preset, training_rules
+from analysis.rules import EncoderContest, EncoderRules, encoder_contests, rules_of_preset, training_rules
 from analysis.statistics import (
     difference,
     holm,
@@ -160,7 +161,8 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
         for name, rejected in zip(table.variant, corrected.rejected, strict=True)
     ]
     left_open = _left_open(trainings)
-    table["left_open"] = [left_open.get(name, "") for name in table.variant]
+    table["left_open"] = [left_open[name].reason if name in left_open else "" for name in table.variant]
+    table["uneven"] = [name in left_open and left_open[name].open_by == UNEVEN for name in table.variant]
     table["outcome"] = [
         BASELINE
         if row.variant == base
@@ -192,7 +194,7 @@ def gap(params: ComparedParameters) -> Figure:
     return Figure(
         title=f"Final loss, and its difference from {named(base)}",
         finding=count_outcomes(table, base),
-        frame=lambda: table.drop(columns=["on_plateau", "far"]),
+        frame=lambda: table.drop(columns=["on_plateau", "far", "uneven"]),
         caption=sentences(
             f"Final validation loss minus that of {named(base)} in {UNIT}, paired by seed: dots are seeds, diamonds "
             f"their means with intervals of 95 % (Student's t); {trainings.conditions()}. Colours say how positions "
@@ -259,11 +261,19 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
     return stored.standing(variant, trainings.baseline) if trainings.preset == training_rules().preset else None
 
 
-def _left_open(trainings: Trained) -> dict[str, str]:
-    """Variant -> why the rules for encoders leave its final loss open beside the baseline's, with all seeds trained."""
+def _left_open(trainings: Trained) -> dict[str, Judgement]:
+    """Variant -> the statement that leaves its final loss open beside the baseline's, with all seeds trained.
+
+    One that a later file has asked again of new seeds, and decided, leaves nothing open.
+    """
     facts, rules = {one.id: one for one in stored.statements()}, rules_of_preset(trainings.preset)
+
+    def decided_later(contest: EncoderContest, judge: EncoderRules) -> bool:
+        again = repetition(contest, judge)
+        return again is not None and again[0].id in facts and facts[again[0].id].verdict != UNDECIDED
+
     return {
-        contest.variant: fact.reason
+        contest.variant: fact
         for name, (contest, judge) in encoder_contests().items()
         if (contest.kind, contest.preset, contest.baseline) == ("final_loss", trainings.preset, trainings.baseline)
         and rules is not None
@@ -271,6 +281,7 @@ def _left_open(trainings: Trained) -> dict[str, str]:
         and (fact := facts.get(name)) is not None
         and fact.verdict == UNDECIDED
         and not fact.missing
+        and not decided_later(contest, judge)
     }
 
 
@@ -464,7 +475,7 @@ def _verdict(row: Any, margin: float) -> str:
         return "open: on the plateau too long"
     if not _clear_of_the_band(row, margin):
         return "open: crosses the band"
-    return "open: seeds too far apart" if "spread" in row.left_open else "open after correction"
+    return "open: seeds too far apart" if row.uneven else "open after correction"
 
 
 def _clear_of_the_band(row: Any, margin: float) -> bool:

@@ -44,7 +44,8 @@ SELECT
 FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evidence) AS e FROM first_verdicts);
 
 -- What the claims say, one thing at a time. kind: the kind of rule; scope: of which models it is said;
--- reason: of a statement on fine-tunings after refitting, why it is open.
+-- reason: of a statement that is judged against a margin, why it is open; open_by: the same in one word (missing,
+-- refused, uneven, corrected or unsettled).
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in. hours: of
 -- one core that the experiment takes that would decide it. missing: the runs that its rule asks for and that are not
 -- stored yet.
@@ -54,8 +55,8 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 -- its words alone do not tell; decides: whether it decides the claim (analysis/claims/statements/deciding).
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
-    sentence VARCHAR, reason VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE, seeds INTEGER,
-    would_decide VARCHAR, hours DOUBLE, missing INTEGER, command VARCHAR, page VARCHAR, query VARCHAR,
+    sentence VARCHAR, reason VARCHAR, open_by VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE,
+    seeds INTEGER, would_decide VARCHAR, hours DOUBLE, missing INTEGER, command VARCHAR, page VARCHAR, query VARCHAR,
     rules_version INTEGER, rules_sha VARCHAR, exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
     rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, part VARCHAR,
     decides BOOLEAN
