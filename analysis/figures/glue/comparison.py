@@ -174,8 +174,10 @@ def _refused(study: Study) -> list[Judgement]:
 
 def _open_by_rules(study: Study) -> str:
     """The end of a finding that the frozen rules do not share; empty where they refuse nothing."""
-    refused = len(_refused(study))
-    return f"; the frozen rules leave {refused} open" if refused else ""
+    if not (refused := _refused(study)):
+        return ""
+    asked = sum(one.kind == refused[0].kind for one in stored.statements())
+    return f"; on single tasks the frozen rules leave {len(refused)} of {asked} statements open"
 
 
 def _refused_with_reason(study: Study) -> str:
@@ -351,7 +353,7 @@ def _counts(compared: pd.DataFrame, study: Study) -> str:
 def _on_average(averages: pd.DataFrame, study: Study, longest: int) -> str:
     """The variants that differ from the baseline on the average, and how many others do not or are open.
 
-    longest: letters up to which those that are open have their names.
+    longest: letters up to which those that are open have their names, and up to which they are counted.
     """
     verdicts = averages.verdict.str.split(" within").str[0]
     different = averages[verdicts == "different"]
@@ -366,10 +368,11 @@ def _on_average(averages: pd.DataFrame, study: Study, longest: int) -> str:
         return f"On {over}, none of {plural(len(averages), 'variant')} is shown to differ from {name_of(study)}{rest}"
     points = [signed(value, 1) for value in different.difference]
     if len(different) > MOST_NAMED:
-        return (
+        said = (
             f"On {over}, {len(different)} of {plural(len(averages), 'variant')} differ from {name_of(study)}, "
-            f"{quote(different.title.iloc[0])} most ({points[0]} points){rest}"
+            f"{quote(different.title.iloc[0])} most ({points[0]} points)"
         )
+        return f"{said}{rest}" if len(said) + len(rest) <= longest else said
     if study.results.preset in REPAIRS and study.baseline == INTACT and (different.difference < 0).all():
         model = f"{study.name.partition(', ')[0]}, "
         names = [name.removeprefix(model) for name in different.title]
