@@ -27,7 +27,10 @@ class Pickers:
 
     def __init__(self, page: str) -> None:
         self.view = VIEWS[page]
-        raw, written = _url_parameters(), st.session_state.get(self._key("written"))
+        self._address = st.session_state.setdefault(self._key("address"), {"written": None})
+        """The parameters that the page wrote last. They change in place: where the session is written, Streamlit may
+        end the run for a press of the back button, and the page would then take the address before it for its own."""
+        raw, written = _url_parameters(), self._address["written"]
         parameters, lost = held_texts.restore(raw)
         self.fresh = not raw and written != raw
         """True if the reader has just come to the page, by a link without parameters."""
@@ -43,7 +46,7 @@ class Pickers:
             for name, value in self._link.items():
                 self._store(name, value)
             # At once: a reader who goes back and forth quickly ends this run before `done`.
-            st.session_state[self._key("written")] = raw or None
+            self._address["written"] = raw or None
             for problem in problems:
                 st.warning(escape_markdown(problem), icon=":material/link_off:")
 
@@ -288,7 +291,7 @@ class Pickers:
             parameters = held_texts.shorten(self.view.page, values)
         if parameters != _url_parameters():
             st.query_params.from_dict(parameters)
-        st.session_state[self._key("written")] = parameters
+        self._address["written"] = parameters
         return values
 
 
