@@ -1,6 +1,6 @@
 """The methods of Which encoding?: what each can do, how it fared and what it costs; a press on a row opens it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -16,6 +16,7 @@ from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.narrative.choosing.board import (
     PLATEAU,
+    UNEVEN,
     VARIANT_NAMES,
     EncodingRow,
     deciding_needs,
@@ -52,7 +53,8 @@ OPEN_IN_WORDS = (
     f"“Open”, and a ring: the rules of the board on Experiments, which count a difference within ±{MARGIN:g} nats as "
     f"none, do not decide. “Lower, size open”: it is told apart from adding and ends lower, and only whether by more "
     f"than {MARGIN:g} nats is open. “{capitalised(PLATEAU)}”: its runs were on the plateau for so long that the "
-    "rules compare no end of theirs, however far its interval lies from zero."
+    f"rules compare no end of theirs, however far its interval lies from zero. “{capitalised(UNEVEN)}”: its seeds lie "
+    "too far apart for the rules."
 )
 """The words beside a ring, in sentences."""
 LAYERS = (2, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 80)
@@ -63,8 +65,6 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 131072)
 def draw(pickers: Pickers) -> None:
     """The needs, the board of methods with the opened one, and folded every fact with its source."""
     presets = stored_presets()
-    if presets:
-        pickers.set_initial("preset", JUDGED, presets)
     pickers.fixed("preset", presets)
     opened = pickers.fixed("row", ["", *VARIANT_NAMES])
     deciding = deciding_needs()
@@ -116,8 +116,9 @@ def draw(pickers: Pickers) -> None:
         f"{rows_of_methods(rows)}. A ring: the rules leave the difference open, or there are few seeds. A triangle "
         "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
         "no step of training reached."
-        + " (✓): how far apart, not which comes first."
-        * any(any(row.partly) for row in rows)
+        + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
+        + " Rows without a loss here stand in the order of their losses as encoders."
+        * any(row.loss is not None and bool(row.loss.elsewhere) for row in rows)
     )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
@@ -145,13 +146,20 @@ def draw(pickers: Pickers) -> None:
         "Every fact with its source: needs, costs, longer texts, evidence for and against",
         expanded=pickers.get("part") != "needs",
         key=f"{PAGE}.facts",
-        on_change="rerun",
+        on_change=partial(_begin_with_judged, pickers, presets),
     )
     if facts.open:
         with facts:
             _draw_facts(pickers, presets, needs)
     values = pickers.done()
     show.copy_link(PAGE, values)
+
+
+def _begin_with_judged(pickers: Pickers, presets: Collection[str]) -> None:
+    """Shows a reader who opens the facts those of the judged preset, unless a preset was chosen before."""
+    default = next(field.default for field in pickers.view.fields if field.name == "preset")
+    if pickers.get("preset") == default and JUDGED in presets:
+        pickers.set("preset", JUDGED)
 
 
 def _models(rows: Sequence[EncodingRow]) -> str:

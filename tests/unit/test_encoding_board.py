@@ -97,6 +97,18 @@ def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store:
         assert ("alone has all its seeds" if learned else "we trained none") in said
         return
     best = learned[0]
+    added = next(row for row in found if row.baseline)
+    assert added.rise
+    if best.rise and best.rise.value > added.rise.value and best.loss and best.loss.high is not None:
+        others = [row for row in learned if row is not best and row.rise and row.loss and row.loss.low is not None]
+        level = [row for row in others if row.loss.low <= best.loss.high and row.rise.value <= added.rise.value]
+        if level:
+            steadier = min(level, key=lambda row: row.rise.value)
+            assert best.method == steadier.method == "sinusoidal"
+            assert said.endswith(
+                f"as “{best.form}” it ends lowest, as “{steadier.form}” it holds up better on longer texts"
+            )
+            return
     named = said.split(" that can do it, ")[-1]
     assert named.removeprefix("“").lower().startswith(best.title.lower())
     assert (named != said) == (board.count(able) < board.count(found)), "it says of how many where some cannot"
@@ -127,16 +139,20 @@ def test_the_baseline_and_its_equals_learn_as_well_as_any() -> None:
             loss=number, rise=number, parameters=1, products=1, time=None, earlier=None,
         )  # fmt: skip
 
-    assert board.headline([row("A", -0.3, -0.4), row("B", -0.1, -0.2)]).startswith("A learns best")
+    assert board.headline([row("A", -0.3, -0.4), row("B", -0.1, -0.15)]).startswith("A learns best")
     assert board.headline([row("A", -0.3, -0.4), row("B", -0.2, -0.35)]).startswith("A learns as well as any")
+    overlapping = board.headline([row("A", -0.3, -0.4), row("B", -0.1, -0.25)])
+    assert overlapping.startswith("A learns as well as any"), "the intervals overlap, though no mean is in the other's"
 
 
 def test_a_method_that_loses_more_on_longer_texts_than_added_positions_is_said_to(store: Path) -> None:
-    found = rows(("attention",))
+    """Without the form that holds up better, which the headline names in place of that."""
+    found = [row for row in rows(("attention",)) if row.form != "fastest alone"]
     best, added = found[0], next(row for row in found if row.baseline)
     assert best.rise is not None
     assert added.rise is not None
-    assert ("on longer texts its loss rises more" in board.headline(found)) == (best.rise.value > added.rise.value)
+    assert best.rise.value > added.rise.value
+    assert "on longer texts its loss rises more" in board.headline(found)
 
 
 def test_a_need_has_a_column_where_the_methods_differ_in_it(store: Path) -> None:

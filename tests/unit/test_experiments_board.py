@@ -289,7 +289,7 @@ def row(variant, way, outcome):
         ),
         (
             {"rotary": "higher"},
-            "None of 1 variants that tell positions only to attention, in every layer, beat adding",
+            "The one variant that tells positions only to attention, in every layer, does not beat adding",
         ),
         (
             {"bert_r": "lower", "every_layer_hidden": "lower", "rotary": "higher", "tupe_a": "lower"},

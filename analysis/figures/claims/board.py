@@ -221,10 +221,19 @@ def _decided(heading: Heading) -> str:
         if supporting
         else f"As it is worded, the claim fails with {decides.id}: one statement against it is enough.",
         MIXED: f"No statement speaks against it, but {decides.id} is mixed.",
-        FOR: "Nothing that is decided speaks against it.",
+        FOR: f"Nothing that is decided speaks against it{_takes_no_side(heading)}.",
         OPEN: "Nothing about it is decided yet.",
     }[bearing(decides)]
     return _by_measure(heading) or words
+
+
+def _takes_no_side(heading: Heading) -> str:
+    """A clause on contradicted statements that speak neither for nor against a claim; empty without any."""
+    names = [part.id for part in heading.parts if part.aside and part.verdict == CONTRADICTED]
+    if not names:
+        return ""
+    are, take = ("is", "takes") if len(names) == 1 else ("are", "take")
+    return f": {join_names(names)} {are} contradicted, and {take} no side"
 
 
 def _more(heading: Heading, quoted: Set[str]) -> str:

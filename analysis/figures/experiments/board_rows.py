@@ -275,7 +275,11 @@ class ExperimentsBoard:
         beside = [row for row in others if row.way == "concatenated"]
         if not everywhere:
             return f"{_lower(others)} variants beat adding{_by_concatenating(others, beside)}"
-        told = f"{_lower(everywhere)} variants that tell positions only to attention, in every layer, beat adding"
+        where = "only to attention, in every layer,"
+        told = f"{_lower(everywhere)} variants that tell positions {where} beat adding"
+        if len(everywhere) == 1:
+            beats = "beats" if everywhere[0].outcome == "lower" else "does not beat"
+            told = f"The one variant that tells positions {where} {beats} adding"
         if not others:
             return told
         lower = sum(row.outcome == "lower" for row in others)

@@ -374,7 +374,9 @@ def _draw(frame: pd.DataFrame, rules: RefitRules, theme: Theme) -> list[Chart]:
         below=["; ".join(key), *below],
     )  # fmt: skip
     found = rows[rows.order.notna()]
-    return [recovered, *([_draw_order(found, frame, rules, height, theme)] if len(found) else [])]
+    # As many lines above both, so that their rows stand level.
+    above = ["guessing finds 50 %", *[" "] * len(below)]
+    return [recovered, *([_draw_order(found, frame, rules, height, above, theme)] if len(found) else [])]
 
 
 def _fewer(row: Any, asked: int) -> str:
@@ -387,8 +389,13 @@ def _half(low: float, high: float) -> str:
     return f" ± {50 * (high - low):.1f}" if high == high else ""
 
 
-def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, height: float, theme: Theme) -> Chart:
-    """The word order found in the vectors of the same rows, between those of the encoders at the two ends."""
+def _draw_order(
+    found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, height: float, above: list[str], theme: Theme
+) -> Chart:
+    """The word order found in the vectors of the same rows, between those of the encoders at the two ends.
+
+    above: the lines between the title and the plot.
+    """
     order = frame.set_index("arm").order
     ends = order[rules.floor], order[rules.control]
     asked = len(rules.purposes[JUDGED].seeds)
@@ -416,7 +423,7 @@ def _draw_order(found: pd.DataFrame, frame: pd.DataFrame, rules: RefitRules, hei
     layers.append(marks.texts_beside(rows[["label", "written"]], y, theme))
     return marks.panel(
         *layers, theme=theme, width=marks.HALF, height=height * len(rows) / len(_drawn(_others(frame, rules))),
-        title="Word order: exchanged words found", below=["guessing finds 50 %"],
+        title="Word order: exchanged words found", below=above,
     )  # fmt: skip
 
 

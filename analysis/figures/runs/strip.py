@@ -23,6 +23,8 @@ ROW, DOT, RING = 15, 65, 210
 """Pixels of a row, and the areas of a run's dot and of the ring around the chosen one, in square pixels."""
 FAINT = 0.35
 """The opacity of a run that changed a setting of its preset."""
+LITTLE = 0.1
+"""The part of the axis by which a loss may lie beyond it and still extend it."""
 
 
 class StripParameters(Parameters):
@@ -50,6 +52,9 @@ def strip(params: StripParameters) -> Figure:
     rows = of_preset[of_preset.task == task].assign(pale=lambda found: found.changed != "")
     middle = rows.loss.median()
     limit = middle + largest_near(rows.loss - middle)
+    # One that lies only a little beyond the axis is drawn, instead of a number on the dots of its row.
+    reach = limit + LITTLE * (limit - rows.loss.min())
+    limit = float(rows.loss[rows.loss <= reach].max())
     rows = rows.assign(far=rows.loss > limit)
     usual = rows[~rows.pale].groupby("title").loss.agg(["count", "mean", "min", "max"])
     far = int((usual["mean"] > limit).sum())

@@ -39,6 +39,8 @@ LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
 """The shares, in per cent, at which the axis ends at the latest."""
+LONGEST = 175
+"""Letters of the longest heading."""
 ARROW = 12
 """Pixels between names and the plot."""
 LOSSES, SHARES = 320, 300
@@ -178,11 +180,15 @@ def _finding(table: pd.DataFrame, control: str, needed: int) -> str:
         # Near ones whose interval reaches as far are not told apart from the first.
         near = others[(others.kept_high >= first.kept) & (others.kept >= first.kept - NEAR)].head(MOST_NAMED - 1)
         names = " and ".join(f"{quote(str(row.title))} ({percent(row.kept)})" for row in (first, *frames.rows(near)))
-        one = f"{quote(str(first.title))} keeps {percent(first.kept)} of"
-        said = f"{texts} {f'{names} keep most of' if len(near) else one} what positions save"
+        large = int((kept.kept >= LARGE).sum())
+        one = f"{quote(str(first.title))} keeps {percent(first.kept)} of what positions save"
+        several = f"{large} of {plural(len(kept), 'variant')} keep most of what positions save, led by {names}"
+        said = f"On texts {times} times as long, {several}" if large > 1 else f"{texts} {one}"
         rest, lowest = others[~others.variant.isin(near.variant)], last.sort_values("value").iloc[0]
         if lowest.variant not in {first.variant, *near.variant}:
-            said += f"; {named(str(lowest.variant))} ends lowest, at {lowest.value:.2f} nats"
+            said += f"; {named(str(lowest.variant))} ends lowest"
+            loss = f", at {lowest.value:.2f} nats"
+            said += loss if len(said) + len(loss) <= LONGEST else ""
         elif len(rest):
             said += f"; any other at most {percent(max(rest.kept.iloc[0], 0.0))}"
     elif first.kept > 0:

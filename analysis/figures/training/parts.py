@@ -28,6 +28,8 @@ from analysis.statistics import Difference, difference, holm
 
 FIRST, LAST = "bert_a", "tupe_a"
 ALL_CHANGES = "all changes together"
+SIGNIFICANT = " *"
+"""Behind a difference: it is significantly different from zero."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ WAYS: dict[str, tuple[PartChange, ...]] = {
     "One thing at a time": (
         NORMALISED,
         PartChange("every_layer_hidden", "added again to the hidden states of every layer"),
-        PartChange("every_layer_values", "kept out of the stream that passes the attention by"),
+        PartChange("every_layer_values", "kept out of the residual stream"),
         PartChange("every_layer_attention", "kept out of the values"),
         PartChange("no_cross_unscaled", "the two cross terms dropped"),
         PartChange("no_cross", "scores divided by the root of 2d instead of d"),
@@ -108,13 +110,14 @@ def parts(params: TrainingParameters) -> Figure:
         frame=lambda: table,
         caption=(
             f"Each row: the final validation loss with that change, minus the loss just before it, in {UNIT} "
-            f"({trainings.conditions()}); below 0 is better, hollow: not told apart from 0. "
-            "(Step by step asks by the rules whether a change lies beyond what counts as the same.) "
+            f"({trainings.conditions()}); below 0 is better. "
+            f"{SIGNIFICANT.strip()}: significantly different from 0 after Holm's correction over the changes, which a "
+            "change whose interval is clear of 0 may fail. Whether a change lies beyond what counts as the same, "
+            "Step by step says, by the rules. "
             f"Measured on {trainings.sample}. Diamonds: means over the seeds that all variants of one path "
             "share "
             f"({span(table.n)}), so that the changes add up to the last row; bars: 95 % t intervals, each by itself. "
-            "Filled: significantly different from 0 after Holm's correction over the changes, which a change whose "
-            "interval is clear of 0 may fail. Each change is measured on top "
+            "Each change is measured on top "
             "of "
             f"those above it; in another order it may give another number. {trainings.description(used)}"
         ),
@@ -220,9 +223,18 @@ def _draw(table: pd.DataFrame, ways: list[str], theme: Theme) -> list[Chart]:
     panels = []
     for way, labels in wrapped.items():
         rows = table[table.way == way].drop(columns=["way", "note"])
-        rows = rows.assign(label=labels, written=[signed(gap) for gap in rows.gap])
+        rows = rows.assign(
+            label=labels,
+            written=[f"{signed(row.gap)}{SIGNIFICANT * row.told_apart}" for row in frames.rows(rows)],
+            told_apart=True,  # All are filled: hollow ones are, elsewhere, those that the rules leave open.
+        )
         layers = differences(rows, x, marks.labelled_rows(labels, grid=True), theme, TIPS)
-        panels.append(marks.panel(*layers, theme=theme, width=width, height=len(rows) * height, title=way))
+        panels.append(
+            marks.panel(
+                *layers, theme=theme, width=width, height=len(rows) * height, title=way,
+                below=[f"{SIGNIFICANT.strip()} differs from 0; which exceed what counts as the same: Step by step"],
+            )
+        )  # fmt: skip
     return panels
 
 

@@ -135,7 +135,8 @@ class EncodingRow:
 
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        return asdict(self) | {"worse": self.worse, "untrained": self.untrained}
+        plateau = self.loss is not None and self.loss.why == PLATEAU
+        return asdict(self) | {"worse": self.worse, "untrained": self.untrained, "plateau": plateau}
 
 
 def in_use() -> list[Method]:
@@ -229,7 +230,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 earlier=_time(variant, before),
             )
         )
-    return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row))))
+    return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row), _loss_elsewhere(row))))
 
 
 def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
@@ -255,6 +256,11 @@ def _loss_on_axis(row: EncodingRow) -> float:
     if row.baseline:
         return 0.0
     return row.loss.value if row.loss and not row.loss.elsewhere else inf
+
+
+def _loss_elsewhere(row: EncodingRow) -> float:
+    """The loss that orders the rows without one on the board's axis: of encoders, where decoders are asked for."""
+    return row.loss.value if row.loss else inf
 
 
 def _first(numbers: Iterable[Number | None]) -> Number | None:
@@ -338,11 +344,15 @@ def _why_open(trained: Trained, variant: str) -> str:
     row = next(iter(frames.rows(table[table.variant == variant])))
     if row.on_plateau:
         return PLATEAU
+    if row.uneven:
+        return UNEVEN
     if not row.told_apart or row.low <= 0 <= row.high:
         return "open"
     return f"{'lower' if row.high < 0 else 'higher'}, size open"
 
 
+UNEVEN = "open: seeds differ"
+"""The words of a loss whose seeds lie too far apart for the rules."""
 PLATEAU = "open: plateau"
 """The words of a loss that the rules do not compare, since its runs were on the plateau for too long."""
 
@@ -393,24 +403,41 @@ def headline(board: Sequence[EncodingRow]) -> str:
         if count(able) < count(board)
         else _quoted(best)
     )
+    if _rises_more(row, board) and (steadier := _steadiest((one for one in level if not one.baseline), board)):
+        of_all = f"Of the {count(able)} that can do it, " if count(able) < count(board) else ""
+        better = "holds up better on longer texts"
+        if steadier.method == row.method:
+            name = _inside(IN_USE[row.method].name)
+            lowest = f"as “{row.form}” it ends lowest"
+            return f"{of_all}{name} learns as well as any; {lowest}, as “{steadier.form}” it {better}"
+        return f"{of_all}{_inside(best)} and {_inside(steadier.title)} learn as well as any; the second {better}"
     learns = f"{of_able} learns {'as well as any' if level else 'best'}"
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}{_rises_more(row, board)}"
     furthest = min(rises, key=lambda title: rises[title])
-    if any(other.rise is not None and other.rise.value < rises[furthest] for other in able):
-        # The table shows a smaller rise, of fewer seeds or of another recipe.
-        return f"{learns}{_price(row)}{_rises_more(row, board)}"
+    # The table may show a smaller rise, of fewer seeds, of another recipe, or of a method that learns worse.
+    least = not any(other.rise is not None and other.rise.value < rises[furthest] for other in able)
     longer = "holds up best on longer texts"
-    if furthest != best:
-        return f"{learns}{_price(row)}; {_quoted(uncapitalised(furthest))} {longer}"
-    return f"{learns} and {longer}{_price(row)}"
+    if furthest == best:
+        return f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{_rises_more(row, board)}"
+    of_these = "" if least else "of those that learn no worse than added positions, "
+    said = f"{learns}{_price(row)}; {of_these}{_quoted(uncapitalised(furthest))} {longer}"
+    return said if len(said) <= LONGEST else f"{learns}{_price(row)}{_rises_more(row, board)}"
+
+
+def _steadiest(rows: Iterable[EncodingRow], board: Sequence[EncodingRow]) -> EncodingRow | None:
+    """The one whose loss rises least on longer texts, of those in which it rises no more than with added positions."""
+    found = [(row.rise.value, row) for row in rows if row.rise and row.rise.judged and not _rises_more(row, board)]
+    return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRow]) -> str:
     """The one method that meets every need: which of its forms ends lowest, and which holds up best on longer texts."""
     can = f"{_quoted(IN_USE[able[0].method].name)} alone can do it"
     if not any(row.drawn for row in able):
-        return f"{can}, in {len(able)} forms"
+        trained = [row for row in able if row.loss]
+        as_encoder = f"; as an encoder, “{trained[0].form}” ends lowest" if trained else ""
+        return f"{can}, and none of its {len(able)} forms was trained as a decoder{as_encoder}"
     lowest = f"“{able[0].form}” ends lowest"
     sound = [row for row in able if row.rise and row.rise.judged and not row.worse]
     furthest = min(sound, key=lambda row: row.rise.value if row.rise else inf, default=able[0])
@@ -464,13 +491,16 @@ def _rises_more(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
 
 
 def _level(other: EncodingRow, best: EncodingRow) -> bool:
-    """True if the rules leave open which of two learns better; best is the one with the lower loss."""
+    """True if it is open which of two learns better: their intervals overlap. best: the one with the lower loss."""
     if other.baseline:
         return best.loss is not None and (best.loss.high or 0.0) > -training_rules().margin
     lowest = best.loss.value if best.loss else 0.0
-    return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= lowest
+    highest = lowest if best.loss is None or best.loss.high is None else best.loss.high
+    return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= highest
 
 
+LONGEST = 175
+"""Letters of the longest headline."""
 COMPARABLE = 2
 """The fewest numbers of which one can be called the best."""
 FEW = 2

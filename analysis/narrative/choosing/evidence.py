@@ -22,7 +22,7 @@ from analysis.figures.training.trainings import (
 )
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
-from analysis.narrative.choosing.settings import USED
+from analysis.narrative.choosing.settings import IN_CODE, USED
 from analysis.statistics import difference
 from analysis.store import read
 
@@ -162,11 +162,14 @@ def compared(pair: Pair) -> list[Finding]:
 
 
 def users(method: Method) -> list[Finding]:
-    """Current models that use the method, and the config of transformers that shows it."""
-    return [
+    """Current models that use the method, and the config of transformers, or the part of its code, that shows it."""
+    found = [
         Finding(use.models, f"{use.config} of transformers: {use.says} is {use.value}")
         for use in USED.get(method.variant, ())
     ]
+    if not found and (use := IN_CODE.get(method.variant)):
+        return [Finding(use.models, use.defined)]
+    return found
 
 
 def verdicts(ids: Iterable[str]) -> list[Finding]:

@@ -347,7 +347,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
     $(".rows").replaceChildren(rows);
     const narrowed = word || evidence || source || (memory.find ?? "").trim();
     history(narrowed ? listed : null);
-    $(".count").textContent = !listed.size ? "No claim has a statement like this." : narrowed ? `${listed.size} of ${claims.length} claims${word || evidence ? "; statements that match have a box" : ""}.` : "";
+    $(".count").textContent = !listed.size ? "No claim has a statement like this." : narrowed ? `${listed.size} of ${claims.length} claims${word || evidence ? "; statements that match have a box" : ""}.${word === "contradicted" || word === "supported" ? ` ✓ and ✗ say whether a statement speaks for its claim or against it; one that is ${word} can do either.` : ""}` : "";
   }
 
   // ---- What stands once ----

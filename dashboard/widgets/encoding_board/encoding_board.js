@@ -88,7 +88,7 @@ function drawRise(svg, width, row) {
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
   // What has learned little has little to lose.
   dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
-  const worse = row.worse ? (row.loss.undecided ? "hardly learned" : "learns worse") : "";
+  const worse = row.worse ? (row.plateau ? "hardly learned" : "learns worse") : "";
   value(svg, width, signed(mean), few || worse || (row.untrained ? "untrained rows" : ""), few || worse ? "soft" : "strong");
 }
 

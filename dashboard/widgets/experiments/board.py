@@ -104,8 +104,9 @@ def draw(pickers: Pickers) -> None:
             st.markdown(escape_markdown(columns_note(board)))
 
     def draw_links() -> None:
-        _link_to_quoted_row(values)
-        _link_to_other_recipe(board, values)
+        with st.container(horizontal=True, key=f"{PAGE}.links", gap="small"):
+            _link_to_quoted_row(values)
+            _link_to_other_recipe(board, values)
 
     show.show(figure, PAGE, values, board=draw_rows, under_heading=draw_links)
     _draw_others(board)
