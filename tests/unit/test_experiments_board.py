@@ -274,6 +274,13 @@ def row(variant, way, outcome):
     return VariantRow(variant=variant, title=variant, way=way, summary="", outcome=outcome, loss=3.0, gap=gap)
 
 
+def test_what_a_later_file_decides_on_new_seeds_is_open_no_more(store) -> None:
+    """C42b was open, since the first seeds lie too far apart; C42f asks the same of new seeds, and decides."""
+    assert read.query("SELECT verdict FROM superseded WHERE id = 'C42b'").verdict.tolist() == ["open"]
+    assert read.query("SELECT verdict FROM statements WHERE id = 'C42f'").verdict.tolist() == ["supported"]
+    assert next(one.outcome for one in board_rows.board("width128").rows if one.variant == "alibi") == "higher"
+
+
 @pytest.mark.parametrize(
     ("outcomes", "finding"),
     [

@@ -264,24 +264,23 @@ def _standing(trainings: Trained, variant: str) -> StandingRow | None:
 def _left_open(trainings: Trained) -> dict[str, Judgement]:
     """Variant -> the statement that leaves its final loss open beside the baseline's, with all seeds trained.
 
-    One that a later file has asked again of new seeds, and decided, leaves nothing open.
+    Where a later file asked again of new seeds, the statement is that file's.
     """
     facts, rules = {one.id: one for one in stored.statements()}, rules_of_preset(trainings.preset)
 
-    def decided_later(contest: EncoderContest, judge: EncoderRules) -> bool:
+    def current(contest: EncoderContest, judge: EncoderRules) -> Judgement | None:
         again = repetition(contest, judge)
-        return again is not None and again[0].id in facts and facts[again[0].id].verdict != UNDECIDED
+        return facts.get(contest.id) or (facts.get(again[0].id) if again else None)
 
     return {
         contest.variant: fact
-        for name, (contest, judge) in encoder_contests().items()
+        for contest, judge in encoder_contests().values()
         if (contest.kind, contest.preset, contest.baseline) == ("final_loss", trainings.preset, trainings.baseline)
         and rules is not None
         and judge.seeds == rules.seeds
-        and (fact := facts.get(name)) is not None
+        and (fact := current(contest, judge)) is not None
         and fact.verdict == UNDECIDED
         and not fact.missing
-        and not decided_later(contest, judge)
     }
 
 
