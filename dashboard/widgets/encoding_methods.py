@@ -117,8 +117,7 @@ def draw(pickers: Pickers) -> None:
         "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
         "no step of training reached."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
-        + " Rows without a loss here stand in the order of their losses as encoders."
-        * any(row.loss is not None and bool(row.loss.elsewhere) for row in rows)
+        + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)
     )
     with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
         st.markdown(
@@ -187,7 +186,7 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
             f"{VOCABULARY:,} words. Time was measured on our encoder of width {choosing.measured_width(JUDGED)} "
-            f"(preset {choosing.measured_preset(JUDGED)}, the newest measurement) and does not change with your size."
+            f"(preset {choosing.measured_preset(JUDGED)}, two measurements) and does not change with your size."
         )
     return size
 
@@ -220,6 +219,9 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
             else:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
+        # Of no positions at all there is nothing to draw.
+        if ENCODING_OF[row.name] == "none":
+            return
         with show.reporting_problems():
             show.show(stored_figure("encoding_overview", pickers.values()), PAGE, pickers.values())
 
@@ -260,7 +262,8 @@ def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) ->
         f"{plural(len(lines), 'method')} to encode position, used or only studied. Our models are small encoders and, "
         "where it says causal, decoders, all trained in the same way; the one that adds learned positions once "
         "(BERT-A) is the baseline. A published result counts as better or worse by its printed difference, however "
-        "small, since most tables print no spread."
+        "small, since most tables print no spread. The board above takes recipe "
+        f"{usual_recipe(needs)} wherever it has it; these tables take one preset at a time."
     )
     if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
         st.caption(

@@ -1,6 +1,8 @@
 """Proves the formulas of costs against models that transformers builds, and torch's own counter of products."""
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -132,6 +134,31 @@ def test_products_of_tupe_are_those_of_our_own_encoder() -> None:
         own("tupe_a", size).eval()(input_ids=tokens)
     counted = counter.get_flop_counts()["AddendModel.encoder.position_scores"]
     assert extra("tupe_a").products(size) == sum(counted.values())
+
+
+def small(line: str, **sizes: object) -> Any:
+    """The model of a line of configuration, at a small size."""
+    call = line.partition("(")[0]
+    config = eval(line, {call: partial(getattr(transformers, call), vocab_size=100, pad_token_id=1, **sizes)})
+    return transformers.AutoModel.from_config(config).eval()
+
+
+def test_the_line_for_sinusoids_makes_a_frozen_table_beside_scaled_words() -> None:
+    sizes = dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads"), 1)
+    line = IN_USE["sinusoidal"].config
+    model = small(line, d_model=32, encoder_ffn_dim=32, decoder_ffn_dim=32, decoder_start_token_id=1, **sizes)
+    table = model.encoder.embed_positions.weight
+    assert not table.requires_grad
+    assert torch.allclose(table[1, :2], torch.tensor([1.0, 10_000 ** (-2 / 32)]).sin(), atol=1e-6), "sines come first"
+    assert model.encoder.embed_scale == math.sqrt(32)
+
+
+def test_the_line_for_distances_makes_no_table_of_positions() -> None:
+    line = IN_USE["deberta"].config
+    model = small(line, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    assert not [name for name, _ in model.named_parameters() if "position_embeddings" in name]
+    longer = model.config.max_position_embeddings + 8
+    assert model(torch.randint(3, 99, (1, longer))).last_hidden_state.shape[1] == longer
 
 
 @pytest.mark.parametrize("variant", [name for name, way in IN_USE.items() if way.config])

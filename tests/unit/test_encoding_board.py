@@ -290,11 +290,17 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
         .value
     )
     assert {row.name: row.time for row in found if row.time and row.name == row.method} == {
-        name: pytest.approx(times[name] / times["causal_bert_a" if name.startswith("causal") else "bert_a"])
+        name: pytest.approx(times[name] / times["bert_a"])
         for name in IN_USE
-        if name in times.index
+        if name in times.index and not name.startswith("causal")
     }
     assert sum(row.time is not None for row in found) >= 8
+    decoders = {row.name: row.time for row in rows(("causal",)) if row.time}
+    causal = {"rotary": "causal_rotary", "no_position": "causal_no_position", "bert_a": "causal_bert_a"}
+    assert decoders == {
+        name: pytest.approx(times[causal.get(name, name)] / times["causal_bert_a"])
+        for name in ("bert_a", "rotary", "no_position", "causal_partial_25")
+    }, "who needs a decoder sees the times of decoders"
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ def overview(params: OverviewParameters) -> Figure:
         if count
         else "nothing varies"
     )
+    if entry.encoding.learned and entry.name != "learned":
+        held = f"as drawn at random before training, {held}"
     rise = first_rise(entry, comparison).partition(": ")[2]
 
     def frame() -> pd.DataFrame:

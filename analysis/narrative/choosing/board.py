@@ -226,8 +226,8 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 rise=_first(_rise(variant, trained, preset, kind) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                time=_time(variant, times.value),
-                earlier=_time(variant, before),
+                time=_time(variant, times.value, kind),
+                earlier=_time(variant, before, kind),
             )
         )
     return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row), _loss_elsewhere(row))))
@@ -242,13 +242,15 @@ def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
     return [replace(row, tied=bool(level) and row.name in {best.name, *level}) for row in board]
 
 
-def _time(variant: str, times: pd.Series) -> float | None:
-    """The time of a step over that of added positions in a model of the same kind, causal or not; None where unknown.
+def _time(variant: str, times: pd.Series, kind: str) -> float | None:
+    """The time of a step over that of added positions in a model of the same kind; None where that was not measured.
 
-    times: variant -> the ratio to a step of the encoder that adds.
+    times: variant -> the ratio to a step of the encoder that adds. kind: MASKED or CAUSAL.
     """
-    baseline = usual_baseline(objective(variant), set(times.index))
-    return float(times[variant] / times[baseline]) if {variant, baseline} <= set(times.index) else None
+    timed = COUNTERPARTS.get(variant, variant) if kind == CAUSAL else variant
+    baseline = usual_baseline(kind, set(times.index))
+    measured = objective(timed) == kind and {timed, baseline} <= set(times.index)
+    return float(times[timed] / times[baseline]) if measured else None
 
 
 def _loss_on_axis(row: EncodingRow) -> float:
@@ -425,6 +427,12 @@ def headline(board: Sequence[EncodingRow]) -> str:
     return said if len(said) <= LONGEST else f"{learns}{_price(row)}{_rises_more(row, board)}"
 
 
+def _rises_most(row: EncodingRow, board: Iterable[EncodingRow]) -> bool:
+    """True if no other loss of the board rises more on longer texts."""
+    rises = [other.rise.value for other in board if other.rise and not other.rise.elsewhere]
+    return row.rise is not None and row.rise.value == max(rises, default=inf)
+
+
 def _steadiest(rows: Iterable[EncodingRow], board: Sequence[EncodingRow]) -> EncodingRow | None:
     """The one whose loss rises least on longer texts, of those in which it rises no more than with added positions."""
     found = [(row.rise.value, row) for row in rows if row.rise and row.rise.judged and not _rises_more(row, board)]
@@ -564,7 +572,26 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {count(board)} methods can do it all."
     if not needs:
         return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
-    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
+    said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
+    return " ".join([said, *(_studied_decoders(able) if of_decoders(able) else [])])
+
+
+def _studied_decoders(able: Iterable[EncodingRow]) -> list[str]:
+    """A sentence on each method that was only studied and whose decoders rise less on longer texts than all these."""
+    trained = evidence.own_trainings(training_rules().preset, CAUSAL)
+    rises = [row.rise.value for row in able if row.rise and not row.rise.elsewhere]
+    sentences = []
+    if trained is None:
+        return []
+    for method in studied():
+        loss, rise = (find(method.variant, trained, trained.preset, CAUSAL) for find in (_loss, _rise))
+        if loss and rise and rise.value < min(rises, default=inf):
+            name = _inside(trained_title(method))
+            sentences.append(
+                f"Among those that no model named here uses, {name} ends at {signed(loss.value)} and rises by "
+                f"{signed(rise.value)}{f' ({loss.few})' * bool(loss.few)}."
+            )
+    return sentences
 
 
 def rows_in_words(board: Sequence[EncodingRow]) -> str:
@@ -601,22 +628,30 @@ def _at_strengths(able: Sequence[EncodingRow]) -> str:
 
 
 def _for_each_need(board: Sequence[EncodingRow]) -> str:
-    """A sentence on what has the lowest loss where one need has to be met; empty where none can be compared."""
+    """A sentence on what has the lowest loss where one need has to be met; empty where none can be compared.
+
+    The losses are of encoders, so that the need of a decoder is left out.
+    """
     lowest = {}
     for need in deciding_needs():
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
-        if losses:
+        if losses and need != "causal":
             best = min(losses, key=lambda title: losses[title])
-            undecided = any(row.title == best and row.loss and row.loss.undecided for row in board)
-            lowest[need] = f"{_inside(best)} ({signed_or_zero(losses[best])}{', open' * undecided})"
+            row = next(row for row in board if row.title == best)
+            limits = [
+                signed_or_zero(losses[best]),
+                "open" if row.loss and row.loss.undecided else "",
+                "rises most on longer texts" if _rises_most(row, board) else "",
+            ]
+            lowest[need] = f"{_inside(best)} ({', '.join(filter(None, limits))})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
     if not by_best:
         return ""
     usual = max(by_best, key=lambda best: len(by_best[best]))
     others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
     if not others:
-        return f"For each of the needs, {usual} ends lowest."
-    of_all = f"{len(by_best[usual])} of the {len(lowest)} needs"
+        return f"For each of the needs of an encoder, {usual} ends lowest."
+    of_all = f"{len(by_best[usual])} of the {len(lowest)} needs of an encoder"
     return f"For {of_all}, {usual} ends lowest; {join_names(others)}."
 
 

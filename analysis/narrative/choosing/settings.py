@@ -44,10 +44,10 @@ IN_USE: dict[str, InUse] = {
         "In an encoder, which sees both sides, it tells how far apart two words stand and so most orders from each "
         "other, but not a text from its reverse.",
     ),
-    "sinusoidal": InUse("Fixed sinusoids", "DistilBertConfig(sinusoidal_pos_embds=True)"),
+    "sinusoidal": InUse("Fixed sinusoids", "MarianConfig(scale_embedding=True)"),
     "deberta": InUse(
         "Words × distances",
-        'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c")',
+        'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c", position_biased_input=False)',
         "The pictures are of relative vectors as drawn at random before training, of Shaw's kind.",
     ),
     "no_position": InUse("No positions at all", "SmolLM3Config(no_rope_layers=[0] * 36)"),

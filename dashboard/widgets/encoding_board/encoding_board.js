@@ -71,7 +71,7 @@ function drawLoss(svg, width, row) {
   }
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   const ring = few || undecided;
-  const standing = few || (undecided ? why : row.tied ? "tied first" : "");
+  const standing = few || [undecided ? why : "", row.tied ? "tied first" : ""].filter(Boolean).join("\n");
   const said = [standing, few || !recipe ? "" : `recipe ${recipe}`].filter(Boolean).join("\n");
   // Words below the value reach as far as the end of the axis; the value does not.
   const level = mean > LOSS.high ? y - 7 * said.split("\n").filter(Boolean).length : y;
@@ -89,7 +89,7 @@ function drawRise(svg, width, row) {
   // What has learned little has little to lose.
   dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
   const worse = row.worse ? (row.plateau ? "hardly learned" : "learns worse") : "";
-  value(svg, width, signed(mean), few || worse || (row.untrained ? "untrained rows" : ""), few || worse ? "soft" : "strong");
+  value(svg, width, signed(mean), worse || (row.untrained ? "untrained rows" : few), few || worse ? "soft" : "strong");
 }
 
 const COSTS = { parameters: "parameters", products: "arithmetic" };
@@ -110,7 +110,7 @@ function drawCost(svg, width, row) {
 const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return missing(svg);
+  if (row.time === null && !row.baseline) return missing(svg, row.loss?.elsewhere);
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
@@ -176,7 +176,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const timeAxis = { ...time, times: true, room: SPAN };
   const scales = [[LOSS, 1], [RISE, 0], null, [timeAxis, 0]];
   if (heading) {
-    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", "the same models"], ["Size and arithmetic", size], ["Time of a step", timed]];
+    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", "the same recipe"], ["Size and arithmetic", size], ["Time of a step", timed]];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
