@@ -110,7 +110,7 @@ function drawCost(svg, width, row) {
 const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return missing(svg, row.loss?.elsewhere);
+  if (row.time === null && !row.baseline) return missing(svg, row.loss?.elsewhere || undefined);
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
