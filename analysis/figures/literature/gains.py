@@ -235,7 +235,7 @@ def _finding(means: pd.DataFrame) -> str:
     count = "one" if alone[0] == 1 else alone[0] or "none"
     return (
         f"Trained equally long, concatenating is printed above adding in {int((concatenated.gain > 0).sum())} of "
-        f"{len(concatenated)} comparisons, and dropping the cross terms above keeping them in "
+        f"{len(concatenated)} comparisons, dropping the cross terms above keeping them in "
         f"{int((gains > 0).sum())} of {len(gains)}; "
         + (f"only {count} of each" if alone[0] == alone[1] else f"only {count} and {alone[1] or 'none'}")
         + f" change{'s' if alone == [1, 1] else ''} nothing else"

@@ -232,7 +232,10 @@ def _draw(table: pd.DataFrame, ways: list[str], theme: Theme) -> list[Chart]:
         panels.append(
             marks.panel(
                 *layers, theme=theme, width=width, height=len(rows) * height, title=way,
-                below=[f"{SIGNIFICANT.strip()} differs from 0; which exceed what counts as the same: Step by step"],
+                below=[
+                    f"{SIGNIFICANT.strip()} differs from 0; Step by step says",
+                    "which exceed what counts as the same",
+                ],
             )
         )  # fmt: skip
     return panels
