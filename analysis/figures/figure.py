@@ -32,6 +32,8 @@ __all__ = [
     "whole_number",
 ]
 
+LONGEST_HEADING = 175
+"""Letters of the longest heading, which takes two lines on a wide screen."""
 STRONGEST = -1
 """The index in a link that stands for the strongest layer, head, token or source of what is shown."""
 

@@ -10,7 +10,7 @@ from analysis.claims.statements.judgement import Judgement
 from analysis.core.errors import LinkError
 from analysis.core.formatting import join_names, plural, signed, span, uncapitalised
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.figure import Figure, figure
+from analysis.figures.figure import LONGEST_HEADING, Figure, figure
 from analysis.figures.glue import heat
 from analysis.figures.glue.headline import INCONCLUSIVE, JUDGED_AS, REFITTED, SURGERY, headline
 from analysis.figures.glue.panels import OwnAndPublished, majority, variants_panel
@@ -40,8 +40,6 @@ REPAIRS = {SURGERY: "Fine-tuned", REFITTED: "Trained on and fine-tuned"}
 """Preset of a changed model -> what could have repaired it, as a participle."""
 MOST_NAMED = 2
 """The most variants that a heading names."""
-LONGEST = 175
-"""Letters of the longest heading."""
 SIGNS_IN_WORDS = ("*", "=", "Grey")
 COLOURS_IN_WORDS = ("Teal", "Square", "Grey")
 """Words for what is different, equivalent and open, in a map and in panels of dots."""
@@ -330,7 +328,7 @@ def _finding(shown: pd.DataFrame, study: Study, shows: str) -> str:
         if averages.empty:
             return f"Of {_counts(compared, study)}"
         by_rules = _open_by_rules(study)
-        return _on_average(averages, study, LONGEST - len(by_rules)) + by_rules
+        return _on_average(averages, study, LONGEST_HEADING - len(by_rules)) + by_rules
     means = own_rows[own_rows.task == AVERAGE].sort_values("value")
     if means.empty:
         return ""

@@ -12,7 +12,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, join_names, percent, plural, sentences, span
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.figure import Figure, figure
+from analysis.figures.figure import LONGEST_HEADING, Figure, figure
 from analysis.figures.training.final_loss import seeds_needed
 from analysis.figures.training.line_marks import LOSS, names_at_ends, padded_range
 from analysis.figures.training.row_marks import LETTERS, VARIANT, edge_triangles, stripes, way_hues, ways
@@ -39,8 +39,6 @@ LARGE = 0.5
 """The share of the gain from which the heading says that a variant keeps it."""
 LEAST, MOST = -60.0, 140.0
 """The shares, in per cent, at which the axis ends at the latest."""
-LONGEST = 175
-"""Letters of the longest heading."""
 ARROW = 12
 """Pixels between names and the plot."""
 LOSSES, SHARES = 320, 300
@@ -188,7 +186,7 @@ def _finding(table: pd.DataFrame, control: str, needed: int) -> str:
         if lowest.variant not in {first.variant, *near.variant}:
             said += f"; {named(str(lowest.variant))} ends lowest"
             loss = f", at {lowest.value:.2f} nats"
-            said += loss if len(said) + len(loss) <= LONGEST else ""
+            said += loss if len(said) + len(loss) <= LONGEST_HEADING else ""
         elif len(rest):
             said += f"; any other at most {percent(max(rest.kept.iloc[0], 0.0))}"
     elif first.kept > 0:

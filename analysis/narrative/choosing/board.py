@@ -19,6 +19,7 @@ from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
 from analysis.figures.experiments.board_rows import board as experiments_board, default_preset, judged_presets
+from analysis.figures.figure import LONGEST_HEADING
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
 from analysis.figures.training.timing import earlier_times, percent_range
@@ -424,7 +425,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{_rises_more(row, board)}"
     of_these = "" if least else "of those that learn no worse than added positions, "
     said = f"{learns}{_price(row)}; {of_these}{_quoted(uncapitalised(furthest))} {longer}"
-    return said if len(said) <= LONGEST else f"{learns}{_price(row)}{_rises_more(row, board)}"
+    return said if len(said) <= LONGEST_HEADING else f"{learns}{_price(row)}{_rises_more(row, board)}"
 
 
 def _rises_most(row: EncodingRow, board: Iterable[EncodingRow]) -> bool:
@@ -507,8 +508,6 @@ def _level(other: EncodingRow, best: EncodingRow) -> bool:
     return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= highest
 
 
-LONGEST = 175
-"""Letters of the longest headline."""
 COMPARABLE = 2
 """The fewest numbers of which one can be called the best."""
 FEW = 2

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, Variant
 
 TUPE, DIET, DEBERTA = "ke2021tupe|Table 1", "chen2021diet|Table 2", "he2021deberta|Table 4"
@@ -178,7 +179,7 @@ FORMS = {
         "sinusoidal_strong": Form("strong", f"deviation {_STRONG['position_deviation']}, words unscaled"),
         "sinusoidal_lead": Form(
             "fastest alone",
-            f"{_LEADING['position_dim']} of 128 dimensions, as strong",
+            f"{_LEADING['position_dim']} of {PRESETS['width128'].hidden_size} dimensions, as strong",
             "The pictures are of the whole code.",
         ),
     }
