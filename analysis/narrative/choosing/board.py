@@ -587,8 +587,9 @@ def _studied_decoders(able: Iterable[EncodingRow]) -> list[str]:
         if loss and rise and rise.value < min(rises, default=inf):
             name = _inside(trained_title(method))
             sentences.append(
-                f"Among those that no model named here uses, {name} ends at {signed(loss.value)} and rises by "
-                f"{signed(rise.value)}{f' ({loss.few})' * bool(loss.few)}."
+                f"Among those that no model named here uses, {name} ends at {signed(loss.value)} against added "
+                f"positions, and on longer texts its loss changes by {signed(rise.value)}"
+                f"{f' ({loss.few})' * bool(loss.few)}."
             )
     return sentences
 
