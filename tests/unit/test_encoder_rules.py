@@ -33,7 +33,7 @@ from analysis.claims.statements.margin_contests import (
     compare_sides,
     sentence,
 )
-from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of
+from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of, training_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import (
     TESTS,
@@ -417,6 +417,24 @@ def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
         assert (contest.expect, contest.spread) == ("worse", "any")
         for variant in (contest.variant, contest.baseline):
             assert manifest_of("width128", variant, again.seeds[0]) == again.manifest()
+
+
+def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders() -> None:
+    """The later statements compare the same two on the same end point, and their new variants begin under their file."""
+    again = next(rules for rules in all_encoder_rules() if any(one.asks_again for one in rules.statements))
+    old = {one.id: one for one in training_rules().statements}
+    assert again.recipes == {"width128": RULES.recipes["width128"]}
+    for field in ("plateau", "by_half", "earlier"):
+        assert getattr(again, field) == getattr(RULES, field)
+    for contest in again.statements:
+        asked = old[contest.asks_again]
+        for name in ("parent", "variant", "baseline", "kind", "expect"):
+            assert getattr(contest, name) == getattr(asked, name)
+        assert manifest_of("width128", contest.variant, again.seeds[0]) == again.manifest()
+    methods = {rules.sha256: rules for rules in all_encoder_rules()}
+    for variant, name in again.begun_under.items():
+        begun = manifest_of("width128", variant, again.seeds[0])
+        assert begun and methods[str(begun["sha256"])].version == {"methods_2.toml": 17, "encoders.toml": 3}[name]
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:

@@ -109,8 +109,7 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     for entry in content["withdrawn"]:
         supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
     created = run_days(ask)
-    for name, (again, seeds) in _made_again(newest).items():
-        changed = f"{again.id} compares the same two on {plural(seeds, 'new seed')}, and takes its place."
+    for name, (again, changed) in _made_again(newest).items():
         supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))
     for checked, entry in ((file, entry) for file in fact_checks() for entry in file.content.get("scope", ())):
         if newest[entry["id"]].rules_version <= checked.version:
@@ -121,13 +120,21 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     )
 
 
-def _made_again(judged: Mapping[str, Judgement]) -> dict[str, tuple[Judgement, int]]:
-    """Statement -> the later one that repeats it with new seeds, all of which are trained, and their number."""
+def _made_again(judged: Mapping[str, Judgement]) -> dict[str, tuple[Judgement, str]]:
+    """Statement -> the later one that repeats it with new seeds, all of which are trained, and what it does."""
     found = {}
     for name, (contest, rules) in encoder_contests().items():
         again = repetition(contest, rules)
-        if name in judged and again and again[0].id in judged and not judged[again[0].id].missing:
-            found[name] = judged[again[0].id], len(again[1].seeds)
+        repeated = {name: (*again, "")} if again else {}
+        if contest.asks_again:
+            repeated[contest.asks_again] = contest, rules, f" by recipe {contest.preset},"
+        for old, (later, judge, recipe) in repeated.items():
+            if old in judged and later.id in judged and not judged[later.id].missing:
+                seeds = plural(len(judge.seeds), "new seed")
+                found[old] = (
+                    judged[later.id],
+                    f"{later.id} compares the same two{recipe} on {seeds}, and takes its place.",
+                )
     return found
 
 
