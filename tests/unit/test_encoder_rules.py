@@ -420,7 +420,7 @@ def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
 
 
 def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders() -> None:
-    """The later statements compare the same two on the same end point, and their new variants begin under their file."""
+    """The later statements compare the same two on the same end point; their new variants begin under their file."""
     again = next(rules for rules in all_encoder_rules() if any(one.asks_again for one in rules.statements))
     old = {one.id: one for one in training_rules().statements}
     assert again.recipes == {"width128": RULES.recipes["width128"]}
@@ -434,7 +434,8 @@ def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders(
     methods = {rules.sha256: rules for rules in all_encoder_rules()}
     for variant, name in again.begun_under.items():
         begun = manifest_of("width128", variant, again.seeds[0])
-        assert begun and methods[str(begun["sha256"])].version == {"methods_2.toml": 17, "encoders.toml": 3}[name]
+        assert begun
+        assert methods[str(begun["sha256"])].version == {"methods_2.toml": 17, "encoders.toml": 3}[name]
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:
