@@ -405,7 +405,7 @@ def test_methods_in_use_are_trained_by_the_recipe_of_those_they_are_compared_wit
 def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
     """Nothing but the seeds, the limit on their spread and the side that is asked about differs from the first file."""
     first, again = (rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
-    taken = {seed for rules in all_encoder_rules() if rules.version != again.version for seed in rules.seeds}
+    taken = {seed for rules in all_encoder_rules() if rules.version < again.version for seed in rules.seeds}
     assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
     assert again.recipes == {"width128": RULES.recipes["width128"]}
     for field in ("plateau", "by_half", "earlier"):
