@@ -271,6 +271,16 @@ _TABLE = (
         size="128 more parameters with 4 heads: one per bucket and head.",
     ),
     Variant(
+        name="causal_alibi",
+        title="Causal, ALiBi",
+        combines="biased",
+        summary="Each token sees those before it and predicts the next; each head subtracts the distance times a fixed "
+        "slope.",
+        key="press2022alibi",
+        settings={"causal": True, "alibi": True},
+        size="Fewer parameters: ALiBi has none.",
+    ),
+    Variant(
         name="causal_bert_a",
         title="Causal, added",
         doing="causal adding",
@@ -345,6 +355,17 @@ _TABLE = (
         size="Fewer parameters: polar positions have a phase for each dimension of the keys, and no table.",
     ),
     Variant(
+        name="causal_relative_only",
+        title="Causal, distances only",
+        known_as="the bias of T5",
+        combines="biased",
+        summary="Each token sees those before it and predicts the next; a learned bias on the scores depends on the "
+        "distance between query and key.",
+        key="raffel2020t5",
+        settings={"causal": True, "relative_buckets": 32},
+        size="Fewer parameters: 32 numbers per head instead of a table.",
+    ),
+    Variant(
         name="causal_rotary",
         title="Causal, rotary",
         known_as="RoPE",
@@ -354,6 +375,23 @@ _TABLE = (
         key="su2021roformer",
         settings={"causal": True, "rotary": True},
         size="Fewer parameters: rotary has none.",
+    ),
+    Variant(
+        name="causal_sinusoidal_lead",
+        title="Causal, leading sinusoids",
+        combines="added",
+        summary="Each token sees those before it and predicts the next; the first 16 dimensions of the sinusoidal "
+        "code, of standard deviation 0.1 and not trained, are added to the first 16 of words that take the whole "
+        "width.",
+        settings={
+            "causal": True,
+            "position": "sinusoidal",
+            "combine": "add",
+            "position_dim": 16,
+            "leading": True,
+            "position_deviation": 0.1,
+        },
+        size="Fewer parameters: the table of positions is not trained.",
     ),
     Variant(
         name="concat_05",

@@ -19,6 +19,7 @@ TRAININGS = FOLDER / "trainings.toml"
 MEASUREMENTS = FOLDER / "measurements.toml"
 SURGERIES = FOLDER / "surgeries.toml"
 DECODERS = FOLDER / "decoders.toml"
+DECODERS_AGAIN = FOLDER / "decoders_2.toml"
 ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
 ENCODERS = FOLDER / "encoders.toml"
 WIDER = FOLDER / "wider.toml"
@@ -363,8 +364,9 @@ def manifest_of(preset: str, variant: str, seed: int) -> dict[str, object] | Non
 
 
 def version_2_rules() -> tuple[TrainingRules, ...]:
-    """Every file of version 2's rules for trainings."""
-    return training_rules(), decoder_rules(), _load_training_rules(ONE_TURNED_KEY)
+    """Every file of rules for trainings that judges as version 2 does."""
+    further = (_load_training_rules(path) for path in (ONE_TURNED_KEY, DECODERS_AGAIN))
+    return training_rules(), decoder_rules(), *further
 
 
 def rules_for(variant: str) -> TrainingRules:

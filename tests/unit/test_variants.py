@@ -79,10 +79,8 @@ def made(name: str, **more: Any) -> AddendForMaskedLM:
         for weight in model.parameters():
             if weight.ndim == 1:
                 weight.copy_(torch.from_numpy(rng.normal(0.5, 0.5, weight.shape)))
-        if name in ("sinusoidal", "random_fixed", "sinusoidal_strong", "concat_lead", "sinusoidal_lead"):
-            return model
         table = getattr(model.addend.embeddings, "position_embeddings", None)
-        if table is not None:
+        if table is not None and table.weight.requires_grad:
             table.weight.copy_(torch.from_numpy(rng.normal(0, 0.7, table.weight.shape)))
     return model
 
@@ -268,10 +266,12 @@ def tupe(terms: int, reset: bool) -> Callable:
     return scores
 
 
-def t5(r: Written, x: np.ndarray, reset: bool) -> np.ndarray:
-    """transformers' own buckets; with `reset` those of [CLS] as TUPE's code has them."""
+def t5(r: Written, x: np.ndarray, reset: bool, one_sided: bool = False) -> np.ndarray:
+    """transformers' own buckets, of decoders if one-sided; with `reset` those of [CLS] as TUPE's code has them."""
     at = torch.arange(len(x))
-    found = T5Attention._relative_position_bucket(at[None] - at[:, None], num_buckets=32, max_distance=128).numpy()
+    found = T5Attention._relative_position_bucket(
+        at[None] - at[:, None], bidirectional=not one_sided, num_buckets=32, max_distance=128
+    ).numpy()
     if reset:
         found[:, 0] = 32
         found[0, :] = 16
@@ -429,6 +429,11 @@ def alibi(r: Written, x: np.ndarray, at: str) -> np.ndarray:
     return plain(r, x, at) - slopes[:, None, None] * np.abs(at_[:, None] - at_[None])
 
 
+def masked(biased: Callable) -> Callable:
+    """The same scores, of keys up to the query alone."""
+    return lambda r, x, at: biased(r, x, at) + np.where(np.isfinite(causal(r, x, at)), 0, -np.inf)
+
+
 WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "sinusoidal": (fixed(sines), plain),
     "random_fixed": (fixed(lambda r, n: positions(r, n)), plain),
@@ -480,6 +485,9 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "recurrent": (recurrent, plain),
     "causal_no_position": (absent, causal),
     "causal_bert_a": (added, causal),
+    "causal_alibi": (absent, masked(alibi)),
+    "causal_relative_only": (absent, masked(lambda r, x, at: plain(r, x, at) + t5(r, x, False, one_sided=True))),
+    "causal_sinusoidal_lead": (added_leading_sines, causal),
     "causal_drope": (absent, causal),
     "causal_rotary": (absent, turned(1)),
     "causal_partial_25": (absent, turned(0.25)),
@@ -492,6 +500,8 @@ SINGLE = {
     "sinusoidal_lead": 2e-6,
     "sinusoidal_strong": 2e-6,
     "alibi": 2e-6,
+    "causal_alibi": 2e-6,
+    "causal_sinusoidal_lead": 2e-6,
     "causal_rotary": 2e-6,
     "causal_partial_25": 2e-6,
     "causal_partial_10": 2e-6,

@@ -193,13 +193,14 @@ def _training_rule(rule: Rule, judgement: Judgement, rules: TrainingRules) -> st
             f"no side may still be on the plateau ({rules.plateau:g} nats) after {100 * rules.by_half:g} % of the "
             "steps, and "
         )
+    spread = f"the losses of each side must spread by less than {rules.spread:g} nats over seeds (standard deviation)"
+    conditions = plateau + spread if math.isfinite(rules.spread) else plateau.removesuffix(", and ")
     return (
         f"The final validation losses of {variant} and {baseline}{where} are compared {over}. The two are the same if "
         f"two one-sided tests (5 % each) put the mean difference within {rules.margin:g} nats of zero. Otherwise "
         f"{variant} is better if the 95 % interval of the difference lies below zero, and worse if it lies above; if "
         f"the interval contains zero, the comparison is open. {_supports(rule['expect'])} It also stays open "
-        f"until every seed is stored; {plateau}the losses of each side must spread by less than {rules.spread:g} nats "
-        f"over seeds (standard deviation). {correction}"
+        f"until every seed is stored{'; ' * bool(conditions)}{conditions}. {correction}"
     )
 
 

@@ -29,7 +29,7 @@ DASH_ORDER = (
     "frozen_word", "no_segment", "window", "recurrent", "causal_no_position",
     "bert_a_smooth", "bert_a_wide_table", "one_segment", "frozen_own_word",
     "causal_rotary", "causal_partial_25", "causal_partial_10", "causal_drope", "causal_polar",
-    "causal_one_turned_key",
+    "causal_one_turned_key", "causal_alibi", "causal_relative_only", "causal_sinusoidal_lead",
 )  # fmt: skip
 """The order in which variants of one colour get their dashes, the same in every chart."""
 

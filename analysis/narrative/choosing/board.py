@@ -55,7 +55,9 @@ SHORT_NEEDS = {
 LONGER = ("final_loss_1x", "final_loss_4x")
 ENCODER_ONLY = "encoder only"
 """The words in place of a loss where a decoder was asked for and an encoder alone was trained."""
-COUNTERPARTS = {"no_position": "causal_no_position", "rotary": "causal_rotary", "bert_a": "causal_bert_a"}
+COUNTERPARTS = {
+    name: f"causal_{name}" for name in ("alibi", "bert_a", "no_position", "relative_only", "rotary", "sinusoidal_lead")
+}
 """A method's variant in causal trainings, where it has another one."""
 SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "masked_share", "matched")
 """Settings in which presets must agree for their differences from added positions to share an axis."""
