@@ -156,6 +156,8 @@ def draw(pickers: Pickers) -> None:
 
 def _begin_with_judged(pickers: Pickers, presets: Collection[str]) -> None:
     """Shows a reader who opens the facts those of the judged preset, unless a preset was chosen before."""
+    if not st.session_state[f"{PAGE}.facts"]:
+        return
     default = next(field.default for field in pickers.view.fields if field.name == "preset")
     if pickers.get("preset") == default and JUDGED in presets:
         pickers.set("preset", JUDGED)

@@ -481,11 +481,15 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
         f"Of the {count(able)} that can do it, {names} end{'s' * (len(level) == 1)} lowest in our small "
         f"decoders{f' ({seeds})' * bool(seeds)}"
     )
-    rises = {row.title: row.rise.value for row in drawn if row.rise and row.rise.causal}
-    furthest = min(rises, key=lambda title: rises[title], default="")
-    if len(rises) < COMPARABLE or furthest in {row.title for row in level}:
+    rises = [(row.rise.value, row) for row in drawn if row.rise and row.rise.causal]
+    if len(rises) < COMPARABLE:
         return said
-    return f"{said}; {_inside(furthest)} holds up best on longer texts"
+    furthest = min(rises, key=lambda pair: pair[0])[1]
+    if furthest in level:
+        return said
+    longer = f"{said}; {_inside(furthest.title)} holds up best on longer texts"
+    worse = f"{longer} but learns worse"
+    return worse if furthest.worse and len(worse) <= LONGEST_HEADING else longer
 
 
 def _capped(names: Sequence[str]) -> str:
@@ -542,8 +546,7 @@ def _price(row: EncodingRow) -> str:
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
     longer = "longer" if row.time > 1 else "less"
-    width = evidence.measured_width(training_rules().preset)
-    return f", and a step takes {percent_range(row.time, row.earlier)} {longer} on our processor, {width} wide"
+    return f", and a training step of our small encoder takes {percent_range(row.time, row.earlier)} {longer}"
 
 
 WORTH_SAYING = 0.03

@@ -50,11 +50,16 @@ IN_USE: dict[str, InUse] = {
         'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c", position_biased_input=False)',
         "The pictures are of relative vectors as drawn at random before training, of Shaw's kind.",
     ),
-    "no_position": InUse("No positions at all", "SmolLM3Config(no_rope_layers=[0] * 36)"),
+    "no_position": InUse(
+        "No positions at all",
+        "SmolLM3Config(no_rope_layers=[0] * 36)",
+        "A causal decoder can: each token sees how many stand before it.",
+    ),
     "tupe_a": InUse(
         full_title("tupe_a"),
         "",
-        "The vectors are learned with a model; here they are random, so that only the structure counts.",
+        "The vectors are learned with a model; here they are random, so that only the structure counts. A causal "
+        "decoder has no [CLS], which has scores of its own here; without these, the method would work in one.",
     ),
 }
 """The ways in the order of the page, by variant."""

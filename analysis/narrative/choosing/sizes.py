@@ -52,7 +52,8 @@ EXTRAS: dict[str, Extra] = {
     "deberta": Extra(
         lambda size: 2 * size.length * size.width + size.layers * 2 * (size.width**2 + size.width),
         lambda size: size.layers * (8 * size.length * size.width**2 + 8 * size.length**2 * size.width),
-        "a table of 2 × length × width, two more projections in each layer, and two more products of scores",
+        "a table of 2 × length × width where each distance has a vector of its own (DeBERTa-v3 lets far "
+        "ones share a vector, and needs less), two more projections in each layer, and two more products of scores",
     ),
     "tupe_a": Extra(
         lambda size: (size.length + 1) * size.width + 2 * size.width + 2 * (size.width**2 + size.width),

@@ -82,7 +82,8 @@ function drawLoss(svg, width, row) {
 
 function drawRise(svg, width, row) {
   if (!row.rise) return missing(svg);
-  if (row.rise.elsewhere) return missing(svg, row.rise.elsewhere);
+  // The words beside it, in the column of losses, are of the whole row.
+  if (row.rise.elsewhere) return row.loss?.elsewhere ? undefined : missing(svg, row.rise.elsewhere);
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
   const { value: mean, few } = row.rise;
   line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
@@ -110,7 +111,7 @@ function drawCost(svg, width, row) {
 const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return missing(svg, row.loss?.elsewhere || undefined);
+  if (row.time === null && !row.baseline) return row.loss?.elsewhere ? undefined : missing(svg);
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
