@@ -10,7 +10,7 @@ from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF
 from analysis.figures.experiments.board_rows import judged_presets
-from analysis.figures.training.trainings import stored_presets, title as trained_name
+from analysis.figures.training.trainings import CAUSAL, stored_presets, title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
@@ -109,7 +109,7 @@ def draw(pickers: Pickers) -> None:
     )
     show_rows(f"{PAGE}.upper", upper, heading=True)
     if opened:
-        _draw_row(pickers, upper[-1], size)
+        _draw_row(pickers, upper[-1], size, decoders=of_decoders(rows))
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     st.caption(
@@ -193,8 +193,11 @@ def _draw_size(pickers: Pickers) -> ModelSize:
     return size
 
 
-def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
-    """The content of an opened row: a description, the line of configuration, three pictures and links."""
+def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: bool) -> None:
+    """The content of an opened row: a description, the line of configuration, three pictures and links.
+
+    decoders: whether the losses of the board are of decoders, which the board of Experiments has none of.
+    """
     way = IN_USE[row.method]
     # A form that is ours alone is chosen by no configuration.
     config = way.config if row.name == row.method else ""
@@ -208,7 +211,10 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                 jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
-                if row.drawn:
+                if row.drawn and decoders:
+                    link: dict[str, Value] = {"part": "gap", "preset": JUDGED, "objective": CAUSAL}
+                    _link("experiments", "Our decoders in Experiments", "show_chart", link)
+                elif row.drawn:
                     preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
                     named = trained_name(variant)
                     label = "Its row in Experiments" + (f": {named}" if named != row.title else "")

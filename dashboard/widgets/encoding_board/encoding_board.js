@@ -53,7 +53,7 @@ function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
 }
 
 function drawLoss(svg, width, row) {
-  if (!row.loss && !row.baseline) return missing(svg);
+  if (!row.loss && !row.baseline) return missing(svg, untrained(row) ? "not trained" : undefined);
   if (row.loss?.elsewhere) return missing(svg, row.loss.elsewhere);
   const x = grid(svg, { ...LOSS, zero: 0 }, width, ROW);
   if (row.baseline) {
@@ -81,7 +81,7 @@ function drawLoss(svg, width, row) {
 }
 
 function drawRise(svg, width, row) {
-  if (!row.rise) return missing(svg);
+  if (!row.rise) return untrained(row) ? undefined : missing(svg);
   // The words beside it, in the column of losses, are of the whole row.
   if (row.rise.elsewhere) return row.loss?.elsewhere ? undefined : missing(svg, row.rise.elsewhere);
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
@@ -111,7 +111,7 @@ function drawCost(svg, width, row) {
 const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return row.loss?.elsewhere ? undefined : missing(svg);
+  if (row.time === null && !row.baseline) return row.loss?.elsewhere || untrained(row) ? undefined : missing(svg);
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
@@ -136,11 +136,12 @@ function drawAxis(svg, width, axis, text, digits) {
   drawTicks(svg, width, axis, digits, AXIS - 4);
 }
 
-// The costs and the time in words, for a narrow board; with them, that nothing was trained.
+// The costs and the time in words, for a narrow board; before them, what there is in place of a loss.
 function writeCost(svg, row) {
   const size = costs(row).join(row.baseline ? " " : " · ");
   const said = row.baseline ? size : `${size === "as added" ? "size as added" : size} · time ${timeInWords(row)}`;
-  missing(svg, untrained(row) ? `not trained · ${said}` : said);
+  const instead = untrained(row) ? "not trained" : row.loss?.elsewhere;
+  missing(svg, instead ? `${instead} · ${said}` : said);
 }
 
 const untrained = (row) => !row.loss && !row.rise && !row.baseline;
@@ -216,7 +217,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     };
     const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere];
     [drawLoss, drawRise].forEach((draw, index) =>
-      drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row), known[index] ? ROW : untrained(row) ? 0 : WORDS]));
+      drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row), known[index] ? ROW : untrained(row) || row.loss?.elsewhere ? 0 : WORDS]));
     drawings.push([made[4], ROW, (svg, width) => (narrow() ? writeCost(svg, row) : drawCost(svg, width, row)), WORDS]);
     drawings.push([made[5], ROW, (svg, width) => drawTime(svg, width, row, timeAxis), 0]);
     parts.push(button);
