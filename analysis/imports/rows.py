@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from analysis.ablation.glue.tasks import METRICS, TASKS
+from analysis.core.formatting import join_names
 from analysis.imports.naming import CURVES, curve_name, metric_name, normalised, task_name, variant_name
 from analysis.imports.reader import InvalidValue, as_float
 from analysis.store.files import IMPORTED
@@ -123,21 +124,26 @@ def kind(row: Mapping[str, object]) -> str:
 
 
 def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """The kind, and the row as it is stored, with all columns. Raises InvalidValue for the first bad value."""
+    """The kind, and the row as it is stored, with all columns. Raises InvalidValue that names every bad value."""
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     row_kind = kind(values)
     checks = SCORE if row_kind == "scores" else CURVE
+    faults = []
     if unknown := sorted(set(values) - set(checks)):
-        raise InvalidValue(f"the column {unknown[0]!r} is not known of {row_kind}; expected: {', '.join(checks)}")
-    for name in REQUIRED[row_kind]:
-        if name not in values:
-            raise InvalidValue(f"says no {name}; expected {', '.join(REQUIRED[row_kind])}")
+        columns = f"column{'s' * (len(unknown) > 1)} {join_names(map(repr, unknown))}"
+        verb = "are" if len(unknown) > 1 else "is"
+        faults.append(f"the {columns} {verb} not known of {row_kind}; expected: {', '.join(checks)}")
+    if lacking := [name for name in REQUIRED[row_kind] if name not in values]:
+        faults.append(f"says no {join_names(lacking)}; expected {', '.join(REQUIRED[row_kind])}")
     result: dict[str, Any] = dict.fromkeys(checks)
-    for name, value in values.items():
+    for name, check in checks.items():
         try:
-            result[name] = checks[name](value)
+            if name in values:
+                result[name] = check(values[name])
         except InvalidValue as error:
-            raise InvalidValue(f"{name} is {error}") from None
+            faults.append(f"{name} is {error}")
+    if faults:
+        raise InvalidValue("; ".join(faults))
     preset = result["preset"]
     if preset is None or preset == IMPORTED:
         result["preset"] = IMPORTED

@@ -20,7 +20,8 @@ import pytest
 from analysis.ablation.glue.tasks import TASKS
 from analysis.imports.naming import score_key, task_name
 from analysis.imports.plan import Plan, plan
-from analysis.imports.reader import READERS, UserMetadata, parsed
+from analysis.imports.reader import READERS, InvalidValue, UserMetadata, parsed
+from analysis.imports.rows import check_row
 
 Files = dict[str, bytes]
 SETTINGS = {"task_name": "rte", "seed": 3, "learning_rate": 3e-05, "variant": "mine"}
@@ -580,3 +581,12 @@ def test_a_database_of_another_program_is_named() -> None:
     assert (
         str(bad) == "mlflow.db: is an SQLite database without Trackio's table metrics; expected a project of Trackio."
     )
+
+
+def test_a_row_names_all_of_its_faults_at_once() -> None:
+    row = {"variant": "mine", "task": "rte", "metric": "accuracy", "seed": -1, "value": "high", "sead": 3, "lr": 1e-4}
+    with pytest.raises(InvalidValue) as fault:
+        check_row(row)
+    said = str(fault.value)
+    for part in ("the columns 'lr' and 'sead' are not known", "says no learning_rate", "seed is -1", "value is 'high'"):
+        assert part in said

@@ -53,7 +53,9 @@ def menu(figure: Figure, page: str, link: str, method: str) -> None:
         key=f"{page}.{figure.name}.menu",
     )
     if chosen:
-        st.dialog(chosen, width="large")(windows[chosen])()
+        # Prose is read in lines of some 80 letters; tables and code need more room.
+        width = "medium" if chosen == "How measured" else "large"
+        st.dialog(chosen, width=width)(windows[chosen])()
 
 
 def _method(method: str) -> None:
