@@ -545,8 +545,8 @@ def _price(row: EncodingRow) -> str:
     both = [row.time - 1, *([row.earlier - 1] if row.earlier is not None else [])]
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
-    longer = "longer" if row.time > 1 else "less"
-    return f", and a training step of our small encoder takes {percent_range(row.time, row.earlier)} {longer}"
+    joined, longer = ("but", "longer") if row.time > 1 else ("and", "less")
+    return f", {joined} a training step of our small encoder takes {percent_range(row.time, row.earlier)} {longer}"
 
 
 WORTH_SAYING = 0.03
