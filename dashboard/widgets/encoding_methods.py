@@ -5,16 +5,20 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.ablation.presets import PRESETS
 from analysis.core.errors import AddendError
 from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
-from analysis.figures.encodings.overview import ENCODING_OF
+from analysis.figures.encodings.overview import ENCODING_OF, has_pictures
 from analysis.figures.experiments.board_rows import judged_presets
 from analysis.figures.training.trainings import CAUSAL, stored_presets, title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
 from analysis.narrative.choosing import NEEDS, PARTS
 from analysis.narrative.choosing.board import (
+    DECODER_ONLY,
+    ENCODER_ONLY,
+    EQUAL_SIZES,
     PLATEAU,
     UNEVEN,
     VARIANT_NAMES,
@@ -26,6 +30,7 @@ from analysis.narrative.choosing.board import (
     headline,
     longer_texts,
     of_decoders,
+    other_shares,
     recipes,
     rows as encoding_rows,
     rows_in_words,
@@ -36,8 +41,8 @@ from analysis.narrative.choosing.board import (
     usual_recipe,
 )
 from analysis.narrative.choosing.methods import FORMS_IN_WORDS
-from analysis.narrative.choosing.settings import IN_USE
-from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra
+from analysis.narrative.choosing.settings import IN_USE, NO_DECODER
+from analysis.narrative.choosing.sizes import TEXTS, VOCABULARY, ModelSize, extra
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
@@ -47,6 +52,7 @@ from dashboard.widgets.pickers import Pickers, jump
 PAGE = "choose"
 JUDGED = training_rules().preset
 MARGIN = training_rules().margin
+TIMED_WIDTH = PRESETS[EQUAL_SIZES].hidden_size
 TITLES = {"needs": "Needs and limits", "cost": "Cost", "length": "Longer texts", "evidence": "Evidence"}
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 OPEN_IN_WORDS = (
@@ -94,7 +100,7 @@ def draw(pickers: Pickers) -> None:
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.time_axis(rows), encoding_board.differing_needs(rows)
-    dark, timed = show.theme().dark, choosing.measured_width(JUDGED)
+    dark = show.theme().dark
     show_rows = partial(
         encoding_board.show_rows,
         asked=needs,
@@ -103,7 +109,7 @@ def draw(pickers: Pickers) -> None:
         columns=columns,
         time=axis,
         size=size,
-        timed_width=timed,
+        timed_width=TIMED_WIDTH,
         trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {usual_recipe(needs)}",
         dark=dark,
     )
@@ -113,24 +119,30 @@ def draw(pickers: Pickers) -> None:
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     st.caption(
-        f"{rows_of_methods(rows)}. A ring: the rules leave the difference open, or there are few seeds. A triangle "
-        "lies beyond the axis. Grey learns worse, or hardly. Untrained rows: on longer texts its table has rows that "
-        "no step of training reached."
+        f"{rows_of_methods(rows)}; two are in no model named here, and stand here to compare. A ring: the rules "
+        "leave the difference open, or there are few seeds. A triangle lies beyond the axis. Grey learns worse, or "
+        "hardly. Untrained rows: on longer texts its table has rows that no step of training reached."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
         + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)
     )
-    with st.expander("How the losses were measured", key=f"{PAGE}.measured"):
-        st.markdown(
-            escape_markdown(
-                f"{rows_in_words(rows)} Losses are of our {_models(rows)} by {recipes(rows)}, "
-                "with 95\u00a0% intervals over seeds paired with learned, added positions of the same recipe. Where a "
-                "cell says “causal only”, “encoder only” or “another recipe” in place of a dot, we trained the method "
-                "in that way alone, and its loss has no place on this axis. “Tied first”: the rules leave open which "
-                f"ends lowest. {OPEN_IN_WORDS} “Recipe …”, below a number: of that recipe, against "
-                "adding of the same. "
-                f"{FORMS_IN_WORDS} {longer_texts(rows, needs)}"
-            )
-        )
+    with st.expander("How losses and times were measured", key=f"{PAGE}.measured"):
+        notes = [
+            f"{rows_in_words(rows)} Losses are of our {_models(rows)} by {recipes(rows)}, with 95\u00a0% intervals "
+            "over seeds paired with learned, added positions of the same recipe. All models of a recipe have about "
+            "as many parameters: feed-forward layers are narrower where positions need some. “Recipe …”, below a "
+            "number: of that recipe, against adding of the same.",
+            f"Where a cell says “{DECODER_ONLY}”, “{ENCODER_ONLY}” or “another recipe” in place of a dot, we trained "
+            "the method in that way alone, and its loss has no place on this axis.",
+            f"{OPEN_IN_WORDS} “Tied first”: the rules leave open which ends lowest.",
+            "The rise is the loss at 4 times the length of training minus that at its length, in the same models, with "
+            "the 95\u00a0% interval over seeds.",
+            f"The time of a step was measured twice in small models of recipe {EQUAL_SIZES}, whose feed-forward layers "
+            f"are equally wide, on one core of a CPU in {PRESETS[EQUAL_SIZES].precision}; another machine may give "
+            f"other ratios. Arithmetic is of a text in a batch of {TEXTS}.",
+            FORMS_IN_WORDS,
+            longer_texts(rows, needs),
+        ]
+        st.markdown("\n".join(f"- {escape_markdown(note)}" for note in notes if note))
     with st.expander(
         f"{len(studied())} other methods, which were only studied",
         key=f"{PAGE}.studied",
@@ -145,7 +157,7 @@ def draw(pickers: Pickers) -> None:
         "Every fact with its source: needs, costs, longer texts, evidence for and against",
         expanded=pickers.get("part") != "needs",
         key=f"{PAGE}.facts",
-        on_change=partial(_begin_with_judged, pickers, presets),
+        on_change=partial(_begin_with_board, pickers, presets, usual_recipe(needs)),
     )
     if facts.open:
         with facts:
@@ -154,13 +166,13 @@ def draw(pickers: Pickers) -> None:
     show.copy_link(PAGE, values)
 
 
-def _begin_with_judged(pickers: Pickers, presets: Collection[str]) -> None:
-    """Shows a reader who opens the facts those of the judged preset, unless a preset was chosen before."""
+def _begin_with_board(pickers: Pickers, presets: Collection[str], usual: str) -> None:
+    """Shows a reader who opens the facts those of the board's recipe, unless a preset was chosen before."""
     if not st.session_state[f"{PAGE}.facts"]:
         return
     default = next(field.default for field in pickers.view.fields if field.name == "preset")
-    if pickers.get("preset") == default and JUDGED in presets:
-        pickers.set("preset", JUDGED)
+    if pickers.get("preset") == default and usual in presets:
+        pickers.set("preset", usual)
 
 
 def _models(rows: Sequence[EncodingRow]) -> str:
@@ -177,7 +189,7 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         named = int(pickers.get(field))
         return pickers.slider(field, label, sorted({*options, named}) if 0 < named < 10**6 else list(options))
 
-    label = f"{pickers.get('width'):,} wide, {pickers.get('layers')} layers: change"
+    label = f"{pickers.get('width'):,} wide, {pickers.get('layers')} layers, {pickers.get('length'):,} tokens"
     with st.popover(label, icon=":material/straighten:", key=f"{PAGE}.size"):
         size = ModelSize(
             width=chosen("width", "Width", WIDTHS),
@@ -187,8 +199,8 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         )
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
-            f"{VOCABULARY:,} words. Time was measured on our encoder of width {choosing.measured_width(JUDGED)} "
-            f"(preset {choosing.measured_preset(JUDGED)}, two measurements) and does not change with your size."
+            f"{VOCABULARY:,} words; arithmetic is of one text in a batch of {TEXTS}. Time was measured twice in our "
+            f"models of width {TIMED_WIDTH} (recipe {EQUAL_SIZES}), on a CPU, and does not change with your size."
         )
     return size
 
@@ -200,17 +212,19 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
     """
     way = IN_USE[row.method]
     # A form that is ours alone is chosen by no configuration.
-    config = way.config if row.name == row.method else ""
+    config = (way.decoder if decoders and way.decoder else way.config) if row.name == row.method else ""
+    shares = other_shares(choosing.own_decoders()) if row.name == "causal_partial_25" else ""
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")
         with left:
             added = extra(row.method).parameters(size)
             formula = extra(row.method).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            says = " ".join(filter(None, (described(row.name), way.note, form_of(row.name).note)))
+            says = " ".join(filter(None, (described(row.name), way.note, shares, form_of(row.name).note)))
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True, vertical_alignment="center"):
-                encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
-                jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
+                encoding: dict[str, Value] = {"encoding": ENCODING_OF.get(row.name, ""), "other": ""}
+                if has_pictures(row.name):
+                    jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
                 if row.drawn and decoders:
                     link: dict[str, Value] = {"part": "gap", "preset": JUDGED, "objective": CAUSAL}
                     _link("experiments", "Our decoders in Experiments", "show_chart", link)
@@ -220,15 +234,19 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
                     label = "Its row in Experiments" + (f": {named}" if named != row.title else "")
                     _link("experiments", label, "show_chart", {"preset": preset, "row": variant})
         with code:
-            if config:
+            if code := form_of(row.name).code:
+                st.caption("No configuration of transformers chooses it; these lines of torch do it.")
+                st.code(code, language="python", wrap_lines=True)
+            elif config == NO_DECODER:
+                st.caption("No decoder of transformers has it.")
+            elif config:
                 st.caption("The configuration of transformers that chooses it")
                 imported = f"from transformers import {config.partition('(')[0]}"
                 st.code(f"{imported}\n\nconfig = {config}", language="python", wrap_lines=True)
             else:
                 st.caption("No configuration of transformers chooses it; our own encoder does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
-        # Of no positions at all there is nothing to draw.
-        if ENCODING_OF[row.name] == "none":
+        if not has_pictures(row.name):
             return
         with show.reporting_problems():
             show.show(stored_figure("encoding_overview", pickers.values()), PAGE, pickers.values())
@@ -271,10 +289,17 @@ def _draw_facts(pickers: Pickers, presets: list[str], needs: tuple[str, ...]) ->
         "where it says causal, decoders, all trained in the same way; the one that adds learned positions once "
         "(BERT-A) is the baseline. A published result counts as better or worse by its printed difference, however "
         "small, since most tables print no spread. The board above takes recipe "
-        f"{usual_recipe(needs)} wherever it has it; these tables take one preset at a time."
+        f"{usual_recipe(needs)} wherever it has it; these tables take one preset at a time, and show the methods that "
+        "meet the needs chosen above." + " Where we have decoders, their numbers are shown." * ("causal" in needs)
     )
-    if part == "cost" and (measured := choosing.measured_preset(preset)) != preset:
+    measured = choosing.measured_preset(preset)
+    if part == "cost" and measured != preset:
         st.caption(
             f"Costs were not measured with preset {named}: these were measured with preset {escape_markdown(measured)}."
+        )
+    if part == "cost" and measured != EQUAL_SIZES:
+        st.caption(
+            "Its models have about as many parameters each: where positions need some, feed-forward layers are "
+            "narrower, so that parameters and FLOPs differ from those of the board."
         )
     st.html(choosing_table.html(lines, PARTS[part], show.address))

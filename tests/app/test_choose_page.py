@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.figures.encodings.overview import has_pictures
 from analysis.narrative.choosing import NEEDS, PARTS, board
 from analysis.narrative.choosing.board import VARIANT_NAMES
 from analysis.narrative.choosing.settings import IN_USE
@@ -30,7 +31,7 @@ def test_it_opens_with_every_row_closed_and_the_facts_folded() -> None:
     fine(app)
     assert figures(app) == []
     assert facts(app) == []
-    assert any("10 methods" in text.value for text in app.markdown)
+    assert any("11 methods" in text.value for text in app.markdown)
 
 
 def test_an_unknown_preset_is_told_while_the_facts_are_folded() -> None:
@@ -43,7 +44,7 @@ def test_an_unknown_preset_is_told_while_the_facts_are_folded() -> None:
 def test_a_row_opens_its_pictures_and_its_configuration(row: str) -> None:
     app = opened(row=row)
     fine(app)
-    assert len(figures(app)) == (row != "no_position"), "of no positions at all there is nothing to draw"
+    assert len(figures(app)) == has_pictures(row), "of no table, or of random numbers, there is nothing to draw"
     code = " ".join(block.value for block in app.code)
     assert IN_USE[row].config in code if row in IN_USE and IN_USE[row].config else row in code
 
@@ -51,7 +52,7 @@ def test_a_row_opens_its_pictures_and_its_configuration(row: str) -> None:
 def test_needs_are_in_the_address_and_answered() -> None:
     app = opened(needs=["longer", "order"])
     fine(app)
-    assert any("of 10 methods can do it" in text.value for text in app.markdown)
+    assert any("of 11 methods can do it" in text.value for text in app.markdown)
 
 
 def test_a_need_that_all_methods_meet_is_valid_in_a_link_and_not_offered() -> None:

@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
+from analysis.narrative.choosing.methods import forms
 from analysis.narrative.choosing.settings import IN_USE
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra, parameters, products
 
@@ -80,8 +81,10 @@ def test_deberta_needs_what_its_relative_attention_adds(size: ModelSize) -> None
     tokens = torch.zeros(1, size.length, dtype=torch.long)
     without, relative = deberta(size, relative=False), deberta(size, relative=True)
     assert extra("deberta").parameters(size) == count(relative) - count(without)
-    added = flops(relative, input_ids=tokens) - flops(without, input_ids=tokens)
-    assert extra("deberta").products(size) == added
+    for texts in (1, 3):
+        batch = tokens.expand(texts, -1)
+        added = flops(relative, input_ids=batch) - flops(without, input_ids=batch)
+        assert texts * extra("deberta").products(size) + extra("deberta").shared(size) == added
 
 
 @SIZES
@@ -120,7 +123,7 @@ def test_what_longer_texts_cost_in_parameters(variant: str) -> None:
 
 
 @SIZES
-@pytest.mark.parametrize("variant", ["bert_a", "relative_only", "alibi", "rotary", "tupe_a"])
+@pytest.mark.parametrize("variant", ["bert_a", "relative_only", "alibi", "rotary", "tupe_a", "causal_polar"])
 def test_parameters_are_those_of_our_own_encoder(variant: str, size: ModelSize) -> None:
     """TUPE is in no class of transformers: here it is what our encoder of it has."""
     added = count(own(variant, size)) - count(own("no_position", size))
@@ -129,11 +132,32 @@ def test_parameters_are_those_of_our_own_encoder(variant: str, size: ModelSize) 
 
 def test_products_of_tupe_are_those_of_our_own_encoder() -> None:
     size = ModelSize(width=48, layers=2, heads=4, length=20)
-    tokens = torch.arange(2, 2 + size.length)[None]
+    tokens = torch.arange(2, 2 + size.length).expand(3, -1)
     with FlopCounterMode(display=False) as counter:
         own("tupe_a", size).eval()(input_ids=tokens)
     counted = counter.get_flop_counts()["AddendModel.encoder.position_scores"]
-    assert extra("tupe_a").products(size) == sum(counted.values())
+    assert extra("tupe_a").shared(size) == sum(counted.values())
+    assert extra("tupe_a").products(size) == 0
+
+
+def test_products_of_polar_positions_are_twice_as_long() -> None:
+    size = ModelSize(width=48, layers=2, heads=4, length=20)
+    tokens = torch.arange(2, 2 + size.length)[None]
+    models = [own(name, size) for name in ("causal_rotary", "causal_polar")]
+    for model in models:
+        model.set_attn_implementation("eager")
+    rotary, polar = (flops(model, input_ids=tokens) for model in models)
+    assert extra("causal_polar").products(size) == polar - rotary
+
+
+@pytest.mark.parametrize("form", [name for name, form in forms("sinusoidal").items() if form.code])
+def test_the_lines_of_torch_make_the_table_of_the_form(form: str) -> None:
+    size = ModelSize(width=64, layers=1, heads=2, length=20)
+    model = own(form, size)
+    given = {"length": size.length, "width": size.width, "words": torch.zeros(size.length, size.width)}
+    exec(forms("sinusoidal")[form].code, given)
+    torch.testing.assert_close(given["table"], model.embeddings.position_embeddings.weight.data, rtol=0, atol=1e-6)
+    assert given["hidden"].shape == (size.length, size.width)
 
 
 def small(line: str, **sizes: object) -> Any:

@@ -16,7 +16,7 @@ from analysis.encodings import ENCODINGS
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings.overview import ENCODING_OF, direction_shares, directions_with_most
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
-from analysis.narrative.choosing import METHODS, NEEDS, board, evidence, measured_preset
+from analysis.narrative.choosing import METHODS, NEEDS, board, evidence
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.narrative.choosing.sizes import ModelSize
 from analysis.rules import training_rules
@@ -33,8 +33,9 @@ def rows(needs: tuple[str, ...] = (), size: ModelSize | None = None) -> list[boa
     return board.rows(JUDGED, needs, size or ModelSize())
 
 
-def test_ten_ways_are_in_use_and_the_others_are_folded(store: Path) -> None:
-    assert board.count(rows()) == len(IN_USE) == 10
+def test_nine_ways_are_in_use_beside_two_to_compare_and_the_others_are_folded(store: Path) -> None:
+    assert board.count(rows()) == len(IN_USE) == 11
+    assert len({*USED, *IN_CODE} & set(IN_USE)) == 9
     assert {row.method for row in rows()} == set(IN_USE)
     assert sorted(row.name for row in rows()) == sorted(board.VARIANT_NAMES)
     assert {method.variant for method in board.studied()} == {method.variant for method in METHODS} - set(IN_USE)
@@ -78,7 +79,7 @@ def test_the_headline_names_the_method_that_learns_best_of_those_that_can(store:
     assert len(said) <= 175
     learned = [row for row in able if row.baseline or (row.loss and row.loss.judged)]
     if not able:
-        assert said.startswith("None of the 10")
+        assert said.startswith("None of the 11")
         return
     if able[0].form and board.count(able) == 1:
         assert said.startswith(f"{IN_USE[able[0].method].name} alone can do it: “{able[0].form}” ends lowest")
@@ -168,10 +169,10 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
     able = {row.method for row in found if not row.lacks}
     said = board.summary(found, needs)
     if needs:
-        assert said.startswith(f"{len(able)} of 10 methods can" if able else "None of the 10")
+        assert said.startswith(f"{len(able)} of 11 methods can" if able else "None of the 11")
     else:
         said += board.rows_in_words(found)
-        assert f"The {len(found)} rows are 10 methods, " in said
+        assert f"The {len(found)} rows are 11 methods, " in said
     drawn = [row for row in found if not row.lacks and row.loss and not row.loss.elsewhere]
     shown = [row for row in drawn if row.loss and (row.loss.judged or row.loss.causal)]
     trained = {row.method for row in (*shown, *(row for row in found if row.baseline and not row.lacks))}
@@ -225,7 +226,7 @@ def test_without_a_need_the_sentence_names_the_lowest_loss_of_each(store: Path) 
 
 def test_longer_texts_are_told_where_a_need_asks_for_them(store: Path) -> None:
     assert board.longer_texts(rows(), ()) == ""
-    assert "In our causal models" in board.longer_texts(rows(("causal",)), ("causal",))
+    assert "In our decoders" in board.longer_texts(rows(("causal",)), ("causal",))
     assert "As published" in board.longer_texts(rows(("longer",)), ("longer",))
 
 
@@ -284,7 +285,7 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
     times = (
         read.query(
             "SELECT variant, value FROM newest_costs WHERE measure = 'step_ratio' AND preset = ?",
-            [measured_preset("cpu2")],
+            [board.EQUAL_SIZES],
         )
         .set_index("variant")
         .value
@@ -296,10 +297,11 @@ def test_no_column_is_empty_as_a_whole(store: Path) -> None:
     }
     assert sum(row.time is not None for row in found) >= 8
     decoders = {row.name: row.time for row in rows(("causal",)) if row.time}
-    causal = {"rotary": "causal_rotary", "no_position": "causal_no_position", "bert_a": "causal_bert_a"}
+    timed = [f"causal_{name.removeprefix('causal_')}" for name in board.VARIANT_NAMES]
     assert decoders == {
-        name: pytest.approx(times[causal.get(name, name)] / times["causal_bert_a"])
-        for name in ("bert_a", "rotary", "no_position", "causal_partial_25")
+        name: pytest.approx(times[causal] / times["causal_bert_a"])
+        for name, causal in zip(board.VARIANT_NAMES, timed, strict=True)
+        if causal in times.index
     }, "who needs a decoder sees the times of decoders"
 
 
@@ -334,12 +336,12 @@ def test_who_needs_a_decoder_is_told_of_decoders(store: Path, needs: tuple[str, 
         assert row.loss is not None
         assert row.loss.value == pytest.approx(gaps[name])
         assert row.rise is None or row.rise.elsewhere or "causal" in row.rise.note
-    assert {row.loss.elsewhere for row in able if row.loss and row.name not in drawn} >= {"encoder only"}
+    assert {row.loss.elsewhere for row in able if row.loss and row.name not in drawn} >= {board.ENCODER_ONLY}
     said = board.headline(able)
-    assert "in our small decoders" in said
-    assert "“rotary” and “rotary, some dimensions” end lowest" in said or "order" in needs
+    baseline = any(row.baseline for row in able)
+    assert f"Of the {len(drawn) + baseline} that we trained as small decoders" in said
+    assert "“rotary, some dimensions” and “rotary” end lowest; “polar” holds up best on longer texts" in said
     assert len(said) <= 175
-    assert "3 seeds" in said
     assert board.given_up(able, needs) == {}, "no loss of decoders is judged, so none is given up"
     assert "as small decoders" in board.summary(able, needs)
 
@@ -417,7 +419,8 @@ def test_what_is_open_of_a_loss_is_said_as_the_rules_have_it(store: Path) -> Non
 
 
 def test_a_strength_has_the_time_of_its_own(store: Path) -> None:
-    stored = read.query("SELECT variant, value FROM newest_costs WHERE preset = 'width128' AND measure = 'step_ratio'")
+    sql = "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'"
+    stored = read.query(sql, [board.EQUAL_SIZES])
     times = stored.set_index("variant").value
     found = {row.name: row.time for row in rows()}
     for name in ("sinusoidal", "sinusoidal_strong"):

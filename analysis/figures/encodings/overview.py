@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.core import colours
 from analysis.core.formatting import percent, sentences, significant
+from analysis.encodings import ENCODINGS
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.compared_rows import RowSimilarities, compare_rows
@@ -29,9 +30,18 @@ ENCODING_OF = {
     "sinusoidal_lead": "sinusoidal",
     "deberta": "shaw_relative",
     "no_position": "none",
+    "causal_polar": "none",
     "tupe_a": "tupe_untied",
 }
-"""Variant -> the registered encoding whose pictures show it."""
+"""Variant -> the registered encoding whose pictures show it; `none` where no encoding does."""
+
+
+def has_pictures(variant: str) -> bool:
+    """True if a method's table can be drawn: there is one, and it is not learned, or a trained model's is at hand."""
+    name = ENCODING_OF.get(variant, "none")
+    return name != "none" and (name == "learned" or not ENCODINGS[name].learned)
+
+
 LENGTH, DIM = 64, 64
 HELD = 0.9
 HEIGHT = 220
@@ -63,7 +73,7 @@ def overview(params: OverviewParameters) -> Figure:
     comparison = compare_rows(entry, "cosine", **both_sides)
     count = directions_with_most(shares)
     held = (
-        f"{count} of {len(shares)} directions hold {percent(HELD)} of what varies in the table"
+        f"{count} of {len(shares)} directions hold{'s' * (count == 1)} {percent(HELD)} of what varies in the table"
         if count
         else "nothing varies"
     )
@@ -79,7 +89,7 @@ def overview(params: OverviewParameters) -> Figure:
         return pd.concat([spectrum, profile], ignore_index=True).assign(encoding=entry.name)
 
     return Figure(
-        title=f"{entry.title} in pictures",
+        title=f"{entry.source} in pictures",
         finding=f"{entry.title}: {held}" + (f"; {rise}" if rise else ""),
         frame=frame,
         caption=sentences(
@@ -136,10 +146,11 @@ def _directions(entry: SizedEncoding, shares: np.ndarray, random: np.ndarray, th
     y = marks.number(alt.Y, "share", "share of what varies", log=10, nice=False, form="~%", ticks=4)
     own, other = (rows[rows.of == name] for name in (entry.title, "random"))
     middle = other.iloc[len(other) // 2]
+    held = f"{count} hold{'s' * (count == 1)} {percent(HELD)}"
     names = pd.DataFrame(
         [
-            {"direction": count, "share": float(own.share.max()), "name": f"{count} hold {percent(HELD)}", "dx": 6,
-             "dy": 4, "align": "left" if count < 0.6 * len(shares) else "right", "hue": theme.ink},
+            {"direction": count, "share": float(own.share.max()), "name": held, "dx": 6, "dy": 4,
+             "align": "left" if count < 0.6 * len(shares) else "right", "hue": theme.ink},
             {"direction": float(middle.direction), "share": float(middle.share), "name": "random",
              "dx": 4, "dy": -12, "align": "left", "hue": soft},
         ]

@@ -34,10 +34,10 @@ from analysis.figures.training.trainings import (
 from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
-from analysis.narrative.choosing.methods import METHODS, Form, Method, forms
+from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Form, Method, forms
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
 from analysis.rules import training_rules
-from analysis.statistics import difference
+from analysis.statistics import difference, mean_interval
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -53,12 +53,10 @@ SHORT_NEEDS = {
 }
 """The headings of the ticks."""
 LONGER = ("final_loss_1x", "final_loss_4x")
-ENCODER_ONLY = "encoder only"
-"""The words in place of a loss where a decoder was asked for and an encoder alone was trained."""
-COUNTERPARTS = {
-    name: f"causal_{name}" for name in ("alibi", "bert_a", "no_position", "relative_only", "rotary", "sinusoidal_lead")
-}
-"""A method's variant in causal trainings, where it has another one."""
+ENCODER_ONLY, DECODER_ONLY = "our run: encoder", "our run: decoder"
+"""The words in place of a loss where models of the other kind alone were trained."""
+EQUAL_SIZES = "cpu"
+"""The recipe whose models have equally wide layers, so that their times differ by what positions need alone."""
 SIZE = ("vocabulary", "hidden_size", "layers", "length", "batch", "steps", "masked_share", "matched")
 """Settings in which presets must agree for their differences from added positions to share an axis."""
 
@@ -121,10 +119,8 @@ class EncodingRow:
 
     @property
     def worse(self) -> bool:
-        """A recipe of the axis ends higher with it than with added positions: by its interval, where it has one."""
-        if self.loss is None or self.loss.elsewhere:
-            return False
-        return (self.loss.value if self.loss.low is None else self.loss.low) > 0
+        """A recipe of the axis ends higher with it than with added positions, by what the rules decide of all seeds."""
+        return self.loss is not None and self.loss.judged and not self.loss.undecided and (self.loss.low or 0.0) > 0
 
     @property
     def drawn(self) -> bool:
@@ -194,7 +190,7 @@ def deciding_needs() -> list[str]:
 
 @cached_until_store_changes(32)
 def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
-    """The ten methods in use, in each of their forms: what meets every need first, in each group by its loss.
+    """The methods of the board, in each of their forms: what meets every need first, in each group by its loss.
 
     Those without a loss on the board's axis stand last, in the order of the page. Where a decoder is asked for, the
     losses are of decoders.
@@ -202,11 +198,10 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     check_needs(needs)
     kind = CAUSAL if "causal" in needs else MASKED
     recipes = _recipes(preset, kind)
-    measured = evidence.measured_preset(preset)
     times = read.query(
-        "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [measured]
+        "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [EQUAL_SIZES]
     ).set_index("variant")
-    before = earlier_times(measured).set_index("variant").value
+    before = earlier_times(EQUAL_SIZES).set_index("variant").value
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
     for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
@@ -294,7 +289,7 @@ def _variant(name: str, trained: Trained) -> str | None:
 
 def _elsewhere(trained: Trained, preset: str, kind: str) -> str:
     if trained.objective != kind:
-        return "causal only" if trained.objective == CAUSAL else ENCODER_ONLY
+        return DECODER_ONLY if trained.objective == CAUSAL else ENCODER_ONLY
     return "" if _share_an_axis(trained.preset, preset) else "another recipe"
 
 
@@ -339,7 +334,13 @@ def _loss(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
 
 
 def _undecided(trained: Trained, variant: str) -> bool:
-    """True if Experiments calls a variant's final loss open beside that of the baseline."""
+    """True if Experiments calls a variant's final loss open beside that of the baseline.
+
+    Its board is of encoders; decoders stand in the figure of final losses alone.
+    """
+    if trained.objective == CAUSAL:
+        table, _ = compared_losses(trained)
+        return bool((table[table.variant == variant].outcome == OPEN).any())
     return any(row.variant == variant and row.outcome == OPEN for row in experiments_board(trained.preset).rows)
 
 
@@ -373,8 +374,12 @@ def _rise(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
     rise = (long - short).dropna()
     if rise.empty:
         return None
+    spread = mean_interval(rise.to_dict())
+    known = spread.low == spread.low
     return Number(
         value=float(rise.mean()),
+        low=float(spread.low) if known else None,
+        high=float(spread.high) if known else None,
         few=_few(trained, len(rise)),
         elsewhere=_elsewhere(trained, preset, kind),
         causal=trained.objective == CAUSAL,
@@ -420,6 +425,9 @@ def headline(board: Sequence[EncodingRow]) -> str:
     if len(rises) < COMPARABLE:
         return f"{learns}{_price(row)}{_rises_more(row, board)}"
     furthest = min(rises, key=lambda title: rises[title])
+    if furthest != best and any("longer" in other.lacks for other in board):
+        sound = "of those that learn no worse than added positions"
+        return f"{learns}; {sound}, {_inside(furthest)} rises least at 4 × the length"
     # The table may show a smaller rise, of fewer seeds, of another recipe, or of a method that learns worse.
     least = not any(other.rise is not None and other.rise.value < rises[furthest] for other in able)
     longer = "holds up best on longer texts"
@@ -473,28 +481,32 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
     The rules judge none of these losses, so what lies within the interval of another one is named with it.
     """
     drawn = [row for row in able if row.drawn]
+    if len(drawn) == 1:
+        name, loss = _inside(drawn[0].title), drawn[0].loss
+        ends = f", which ends at {signed(loss.value)} against added positions" if loss else ""
+        return f"Of the {count(able)} that can do it, we trained {name} alone as a decoder{ends}"
     lowest = _loss_on_axis(min(drawn, key=_loss_on_axis))
     level = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
-    names = _capped([_inside(row.title) for row in level])
-    seeds = join_names(sorted({row.loss.few for row in drawn if row.loss and row.loss.few}))
+    names = _capped([f"“{uncapitalised(row.title)}”" for row in level])
+    few = sorted({row.loss.few for row in drawn if row.loss and row.loss.few})
     said = (
-        f"Of the {count(able)} that can do it, {names} end{'s' * (len(level) == 1)} lowest in our small "
-        f"decoders{f' ({seeds})' * bool(seeds)}"
+        f"Of the {count(drawn)} that we trained as small decoders{f' ({join_names(few)})' * bool(few)}, "
+        f"{names} end{'s' * (len(level) == 1)} lowest"
     )
     rises = [(row.rise.value, row) for row in drawn if row.rise and row.rise.causal]
     if len(rises) < COMPARABLE:
         return said
     furthest = min(rises, key=lambda pair: pair[0])[1]
-    if furthest in level:
-        return said
-    longer = f"{said}; {_inside(furthest.title)} holds up best on longer texts"
-    worse = f"{longer} but learns worse"
-    return worse if furthest.worse and len(worse) <= LONGEST_HEADING else longer
+    if level == [furthest]:
+        return f"{said} and holds up best on longer texts"
+    return f"{said}; {_inside(furthest.title)} holds up best on longer texts"
 
 
 def _capped(names: Sequence[str]) -> str:
-    """The one name or the two, or their number where they are more than a heading holds."""
-    return " and ".join(names) if len(names) <= FEW else f"{len(names)} of them"
+    """The names, or their number where they are more than a heading holds."""
+    if len(names) > NAMED:
+        return f"{len(names)} of them"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _rises_more(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
@@ -518,6 +530,8 @@ COMPARABLE = 2
 """The fewest numbers of which one can be called the best."""
 FEW = 2
 """The most methods that a heading names, each with its loss."""
+NAMED = 3
+"""The most methods that a heading names without their losses."""
 
 
 def _few_can(able: Sequence[EncodingRow]) -> str:
@@ -546,7 +560,8 @@ def _price(row: EncodingRow) -> str:
     if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
         return ", in the same time"
     joined, longer = ("but", "longer") if row.time > 1 else ("and", "less")
-    return f", {joined} a training step of our small encoder takes {percent_range(row.time, row.earlier)} {longer}"
+    percent = percent_range(row.time, row.earlier)
+    return f", {joined} a training step of our small encoder takes {percent} {longer} on a CPU"
 
 
 WORTH_SAYING = 0.03
@@ -576,27 +591,7 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {count(board)} methods can do it all."
     if not needs:
         return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
-    said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
-    return " ".join([said, *(_studied_decoders(able) if of_decoders(able) else [])])
-
-
-def _studied_decoders(able: Iterable[EncodingRow]) -> list[str]:
-    """A sentence on each method that was only studied and whose decoders rise less on longer texts than all these."""
-    trained = evidence.own_trainings(training_rules().preset, CAUSAL)
-    rises = [row.rise.value for row in able if row.rise and not row.rise.elsewhere]
-    sentences = []
-    if trained is None:
-        return []
-    for method in studied():
-        loss, rise = (find(method.variant, trained, trained.preset, CAUSAL) for find in (_loss, _rise))
-        if loss and rise and rise.value < min(rises, default=inf):
-            name = _inside(trained_title(method))
-            sentences.append(
-                f"Among those that no model named here uses, {name} ends at {signed(loss.value)} against added "
-                f"positions, and on longer texts its loss changes by {signed(rise.value)}"
-                f"{f' ({loss.few})' * bool(loss.few)}."
-            )
-    return sentences
+    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
 
 
 def rows_in_words(board: Sequence[EncodingRow]) -> str:
@@ -614,10 +609,9 @@ def _trained(rows: Sequence[EncodingRow]) -> str:
     if of_decoders(rows):
         decoders = [row for row in rows if row.drawn]
         few = any(row.loss and row.loss.few for row in decoders)
-        return (
-            f"we trained {count(decoders)} of them as small decoders, whose losses stand below"
-            f"{', with fewer seeds than the rules ask for' * few}."
-        )
+        models = "a small decoder, whose loss stands" if count(decoders) == 1 else "small decoders, whose losses stand"
+        seeds = ", with fewer seeds than the rules ask for" * few
+        return f"we trained {count(decoders)} of them as {models} below{seeds}."
     if _of_encoders_alone(rows):
         decoders = count([row for row in rows if row.drawn])
         return f"we trained {decoders or 'none'} of them as {'a small decoder' if decoders == 1 else 'small decoders'}."
@@ -707,7 +701,10 @@ def _causal(able: Sequence[EncodingRow]) -> list[str]:
         return []
     ordered = sorted(rises, key=lambda title: rises[title].value)
     values = join_names(f"{signed(rises[title].value)} with {_inside(title)}" for title in ordered)
-    return [f"In our causal models the loss at four times the length changes by {values}; others were not trained."]
+    return [
+        f"In our decoders the loss at four times the length changes by {values}; of what meets your needs, the others "
+        "were not trained as decoders."
+    ]
 
 
 def _published(able: Sequence[EncodingRow]) -> list[str]:
@@ -753,8 +750,8 @@ def _inside(title: str) -> str:
 
 def described(variant: str) -> str:
     """A description of a method or of one of its forms, in a sentence or two."""
-    if variant not in IN_USE:
-        return VARIANTS[variant].summary
+    if summary := form_of(variant).summary:
+        return summary
     method = next(method for method in METHODS if method.variant == variant)
     return method.setup.summary
 
@@ -773,3 +770,17 @@ def trained_title(method: Method) -> str:
         return method.setup.title
     known = VARIANTS[method.variant].known_as
     return full_title(method.variant).replace(known, spelled(known).replace(" (", ", ").rstrip(")"))
+
+
+def other_shares(trained: Trained | None) -> str:
+    """The loss and the rise of the decoders that turn another share of their dimensions, in a sentence; else empty."""
+    name = "causal_partial_10"
+    numbers = [trained and find(name, trained, trained.preset, CAUSAL) for find in (_loss, _rise)]
+    if not all(numbers):
+        return ""
+    loss, rise = (number for number in numbers if number)
+    turned, few = VARIANTS[name].title.removeprefix("Causal, "), f" ({loss.few})" * bool(loss.few)
+    return (
+        f"Of our decoders, that with {turned} ends at {signed(loss.value)} against added positions{few}, and its loss "
+        f"rises by {signed(rise.value)} on longer texts."
+    )

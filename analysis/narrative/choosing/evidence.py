@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import named
 from analysis.claims.statements.judgement import OPEN as UNDECIDED
 from analysis.claims.statements.stored import parts
@@ -12,6 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
 from analysis.figures.training.timing import measured_preset
 from analysis.figures.training.trainings import (
+    CAUSAL,
     MASKED,
     UNIT,
     Trained,
@@ -23,6 +23,7 @@ from analysis.figures.training.trainings import (
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.settings import IN_CODE, USED
+from analysis.rules import training_rules
 from analysis.statistics import difference
 from analysis.store import read
 
@@ -39,21 +40,16 @@ class Finding(NamedTuple):
     side: str = ""
 
 
-def measured_width(preset: str) -> int:
-    """The width of the encoder whose costs are measured, as `measured_preset` names it."""
-    return PRESETS[measured_preset(preset)].hidden_size
-
-
-def costs(method: Method, preset: str) -> dict[str, Finding]:
+def costs(variant: str, preset: str) -> dict[str, Finding]:
     """measure -> cost, of the newest measurement; against added positions in a model of the same kind, causal or not.
 
     Where nothing was measured with the preset, of the preset with most measurements, which the sources name.
     """
     measured = measured_preset(preset)
     rows = read.query("SELECT * FROM newest_costs WHERE preset = ?", [measured])
-    baseline = usual_baseline(objective(method.variant), set(rows.variant))
+    baseline = usual_baseline(objective(variant), set(rows.variant))
     entries: dict[str, Finding] = {}
-    for row in frames.rows(rows[rows.variant == method.variant]):
+    for row in frames.rows(rows[rows.variant == variant]):
         base = rows[(rows.variant == baseline) & (rows.measure == row.measure)].value
         against = f" ({signed_percent(row.value / base.iloc[0] - 1, 1)})" if len(base) else ""
         ratio = row.value / base.iloc[0] if len(base) else row.value
@@ -63,6 +59,11 @@ def costs(method: Method, preset: str) -> dict[str, Finding]:
             text, f"preset {measured}, run {row.run_id}{where}", "experiments", {"part": "costs", "preset": measured}
         )
     return entries
+
+
+def own_decoders() -> Trained | None:
+    """Our own decoders of the judged preset; None where there are none."""
+    return own_trainings(training_rules().preset, CAUSAL)
 
 
 def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:
@@ -95,20 +96,24 @@ def loss(method: Method, trainings: Trained, variant: str = "") -> Finding | Non
     )
 
 
-def longer(method: Method, trainings: Trained | None) -> list[Finding]:
-    """The loss on longer texts: ours, and as published."""
+def longer(method: Method, trainings: Trained | None, variant: str) -> list[Finding]:
+    """The loss on longer texts: ours, of decoders where the variant is one, and as published."""
     sentences = []
-    if trainings and method.variant in trainings.variants:
-        rows = trainings.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[method.variant])
+    if trainings and variant in trainings.variants:
+        rows = trainings.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[variant])
         if len(rows):
             means = rows.groupby("metric").value.mean()
             times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
             text = ", ".join(f"{value:.2f} at {factor}" for factor, value in sorted(zip(times, means, strict=True)))
             seeds = plural(rows.seed.nunique(), "seed")
-            values = {"part": "length", "preset": trainings.preset, "variants": ("bert_a", method.variant)}
+            values = {"part": "length", "preset": trainings.preset, "variants": (trainings.baseline, variant)}
             sentences.append(
                 Finding(
-                    f"loss in {UNIT}: {text} the training length", f"our own training, {seeds}", "experiments", values
+                    f"loss of our {'decoders' if trainings.objective == CAUSAL else 'encoders'} in {UNIT}: {text} the "
+                    "training length",
+                    f"our own training, {seeds}",
+                    "experiments",
+                    values,
                 )
             )
     for table_id, row in method.longer:

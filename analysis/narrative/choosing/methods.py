@@ -59,6 +59,11 @@ PARTIAL_ROTARY = replace(
     "others compare words alone.",
 )
 
+COUNTERPARTS = {
+    name: f"causal_{name}" for name in ("alibi", "bert_a", "no_position", "relative_only", "rotary", "sinusoidal_lead")
+}
+"""A method's variant in causal trainings, where it has another one."""
+
 METHODS = (
     Method(variant="bert_a", pairs=(Pair(HAVIV, "Learned", "Sinusoidal"),), claims=("C08", "C09", "C15")),
     Method(
@@ -163,24 +168,47 @@ METHODS = (
 class Form(NamedTuple):
     """One of several forms in which a method was trained.
 
-    name: in a word or two; empty for a method of one form. told: what makes it, for the line below the name. note: what
-    its pictures leave out, in a sentence.
+    name: in a word or two; empty for a method of one form. told: what makes it, for the line below the name. summary:
+    what it does, in place of the variant's own. note: what its pictures leave out, in a sentence. code: lines of torch
+    that make it, where no configuration does: `length`, `width` and `words` are given, `hidden` is what enters.
     """
 
     name: str = ""
     told: str = ""
+    summary: str = ""
     note: str = ""
+    code: str = ""
 
 
 _STRONG, _LEADING = (VARIANTS[name].settings for name in ("sinusoidal_strong", "sinusoidal_lead"))
+_SINUSOIDS = f"""\
+import torch
+
+lengths = 10_000 ** (torch.arange(0, width, 2) / width)
+waves = torch.arange(length)[:, None] / lengths
+table = torch.stack([waves.sin(), waves.cos()], -1).flatten(1)
+table = {_STRONG["position_deviation"]} * 2**0.5 * table  # not trained
+"""
 FORMS = {
     "sinusoidal": {
         "sinusoidal": Form("as published"),
-        "sinusoidal_strong": Form("strong", f"deviation {_STRONG['position_deviation']}, words unscaled"),
+        "sinusoidal_strong": Form(
+            "strong",
+            f"deviation {_STRONG['position_deviation']}, words unscaled",
+            f"The sinusoids of the first transformer, at a standard deviation of {_STRONG['position_deviation']}, are "
+            "added to words that are not scaled; they are not trained.",
+            "The pictures are of sinusoids from −1 to 1, before they are made smaller.",
+            f"{_SINUSOIDS}hidden = torch.nn.LayerNorm(width)(words + table)",
+        ),
         "sinusoidal_lead": Form(
             "fastest alone",
             f"{_LEADING['position_dim']} of {PRESETS['width128'].hidden_size} dimensions, as strong",
-            "The pictures are of the whole code.",
+            f"The {_LEADING['position_dim']} dimensions of the shortest waves, at a standard deviation of "
+            f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that are "
+            "not scaled; they are not trained.",
+            "The pictures are of all dimensions of the sinusoids, before they are made smaller.",
+            f"{_SINUSOIDS}table[:, {_LEADING['position_dim']}:] = 0  # the shortest waves alone\n"
+            "hidden = torch.nn.LayerNorm(width)(words + table)",
         ),
     }
 }

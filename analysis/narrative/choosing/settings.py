@@ -1,4 +1,6 @@
-"""The ten ways to tell a position that models use: their short names, the configuration that chooses each, their users.
+"""The ways to tell a position on the board: their short names, the configuration that chooses each, their users.
+
+Nine are those that models use; two were only studied, and stand beside them to compare.
 
 Users are read from the configs of transformers, or from its code.
 """
@@ -11,13 +13,17 @@ from analysis.ablation.variants import full_title
 class InUse(NamedTuple):
     """A way that is in use. name: its short name. config: the call in transformers that chooses it; empty if none does.
 
-    note: what its pictures leave out, in a sentence.
+    note: what its pictures leave out, in a sentence. decoder: the call that chooses it in a decoder, where that is
+    another one; `NO_DECODER` where transformers has none.
     """
 
     name: str
     config: str
     note: str = ""
+    decoder: str = ""
 
+
+NO_DECODER = "none"
 
 IN_USE: dict[str, InUse] = {
     "rotary": InUse("Rotary", 'LlamaConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000})'),
@@ -25,18 +31,20 @@ IN_USE: dict[str, InUse] = {
         "Rotary, some dimensions",
         'GPTNeoXConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25})',
         "The pictures are of the part that is rotated; the other dimensions hold no position. "
-        "The losses, the rise and the time are of a quarter of the dimensions; other shares have others.",
+        "The losses, the rise and the time are of a quarter of the dimensions.",
     ),
     "hybrid": InUse(
         "Rotary, some layers",
         "SmolLM3Config(no_rope_layer_interval=4)",
         "The pictures are of the layers that rotate; in the others there is no position.",
     ),
-    "bert_a": InUse("Learned, added", "BertConfig(max_position_embeddings=512)"),
+    "bert_a": InUse(
+        "Learned, added", "BertConfig(max_position_embeddings=512)", decoder="GPT2Config(n_positions=1024)"
+    ),
     "relative_only": InUse(
         "Bias by distance, learned",
         "T5Config(relative_attention_num_buckets=32, relative_attention_max_distance=128)",
-        "The numbers are learned with a model; here they are random, so that only the buckets count.",
+        "Its numbers are learned with a model, and no picture of random ones is drawn.",
     ),
     "alibi": InUse(
         "Bias by distance, fixed",
@@ -48,18 +56,26 @@ IN_USE: dict[str, InUse] = {
     "deberta": InUse(
         "Words × distances",
         'DebertaV2Config(relative_attention=True, pos_att_type="c2p|p2c", position_biased_input=False)',
-        "The pictures are of relative vectors as drawn at random before training, of Shaw's kind.",
+        "Its vectors are learned with a model, and no picture of random ones is drawn.",
+        NO_DECODER,
     ),
     "no_position": InUse(
         "No positions at all",
         "SmolLM3Config(no_rope_layers=[0] * 36)",
         "A causal decoder can: each token sees how many stand before it.",
     ),
+    "causal_polar": InUse(
+        "Polar",
+        "",
+        "No model named here uses it: it stands here to compare, since it keeps what and where apart. No picture of it "
+        "is drawn.",
+    ),
     "tupe_a": InUse(
         full_title("tupe_a"),
         "",
-        "The vectors are learned with a model; here they are random, so that only the structure counts. A causal "
-        "decoder has no [CLS], which has scores of its own here; without these, the method would work in one.",
+        "No model named here uses it: it stands here to compare, since it keeps words and positions apart. Its vectors "
+        "are learned with a model, and no picture of random ones is drawn. A causal decoder has no [CLS], which has "
+        "scores of its own here; without these, the method would work in one.",
     ),
 }
 """The ways in the order of the page, by variant."""

@@ -6,13 +6,14 @@ from typing import Any
 
 from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
-from analysis.core.formatting import capitalised
+from analysis.core.formatting import capitalised, uncapitalised
 from analysis.figures.experiments.board_rows import judged_presets
-from analysis.figures.training.trainings import CAUSAL, MASKED, Trained
+from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
 from analysis.narrative.choosing.facts import NEEDS, changes_attention, limit, requirements
-from analysis.narrative.choosing.methods import METHODS, Method, forms
+from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Method, forms
+from analysis.narrative.choosing.settings import IN_USE
 from analysis.store.paths import cached_until_store_changes
 
 __all__ = ["NEEDS", "NOT_MEASURED", "PARTS", "Cell", "MethodRow", "lines"]
@@ -73,13 +74,21 @@ def lines(part: str, preset: str, needs: tuple[str, ...] = ()) -> list[MethodRow
     return [
         MethodRow(
             name=method.variant,
-            title=method.setup.title,
+            title=_title(method),
             summary=method.setup.summary,
             key=method.setup.key,
             cells={column: Cell(tuple(findings) or (NOT_MEASURED,)) for column, findings in results.items()},
         )
-        for method, results in zip(methods, builder(methods, preset), strict=True)
+        for method, results in zip(methods, builder(methods, preset, causal="causal" in needs), strict=True)
     ]
+
+
+def _title(method: Method) -> str:
+    """The name on the board, and in brackets that of our trainings where it is another one."""
+    if method.variant not in IN_USE:
+        return method.setup.title
+    name, other = IN_USE[method.variant].name, method.setup.title
+    return name if name == other or "(" in name else f"{name} ({uncapitalised(other)})"
 
 
 CellRows = list[dict[str, Any]]
@@ -90,8 +99,8 @@ def _settings(method: Method) -> str:
     return f"our training settings of {VARIANTS[method.variant].title}" if known else "what it is"
 
 
-def _needs(methods: list[Method], preset: str) -> CellRows:
-    del preset  # What a method needs does not depend on its size.
+def _needs(methods: list[Method], preset: str, *, causal: bool) -> CellRows:
+    del preset, causal  # What a method needs does not depend on a model.
     return [
         {
             "needs": [Finding(capitalised("; ".join(requirements(method))), _settings(method))],
@@ -105,16 +114,17 @@ def _needs(methods: list[Method], preset: str) -> CellRows:
     ]
 
 
-def _cost(methods: list[Method], preset: str) -> CellRows:
+def _cost(methods: list[Method], preset: str, *, causal: bool) -> CellRows:
     results = []
     for method in methods:
-        entries = evidence.costs(method, preset)
+        entries = evidence.costs(_trained_as(method, causal=causal), preset)
         results.append({column: [entries[column]] if column in entries else [] for column in PARTS["cost"]})
     return results
 
 
-def _objective(method: Method) -> str:
-    return CAUSAL if method.setup.settings.get("causal") else MASKED
+def _trained_as(method: Method, *, causal: bool) -> str:
+    """The variant of our trainings that is this method: of decoders, where a decoder is asked for and there is one."""
+    return COUNTERPARTS.get(method.variant, method.variant) if causal else method.variant
 
 
 def _trainings(preset: str) -> dict[str, Trained | None]:
@@ -122,15 +132,17 @@ def _trainings(preset: str) -> dict[str, Trained | None]:
     return {objective: evidence.own_trainings(preset, objective) for objective in (MASKED, CAUSAL)}
 
 
-def _length(methods: list[Method], preset: str) -> CellRows:
-    trainings = _trainings(preset)
-    return [
-        {
-            "limit": [Finding(capitalised(limit(method)), _settings(method))],
-            "longer": evidence.longer(method, trainings[_objective(method)]),
-        }
-        for method in methods
-    ]
+def _length(methods: list[Method], preset: str, *, causal: bool) -> CellRows:
+    trainings, results = _trainings(preset), []
+    for method in methods:
+        variant = _trained_as(method, causal=causal)
+        results.append(
+            {
+                "limit": [Finding(capitalised(limit(method)), _settings(method))],
+                "longer": evidence.longer(method, trainings[objective(variant)], variant),
+            }
+        )
+    return results
 
 
 def _losses(method: Method, runs: Trained | None) -> list[Finding]:
@@ -144,11 +156,14 @@ def _losses(method: Method, runs: Trained | None) -> list[Finding]:
     return found
 
 
-def _evidence(methods: list[Method], preset: str) -> CellRows:
+def _evidence(methods: list[Method], preset: str, *, causal: bool) -> CellRows:
     trainings = _trainings(preset)
     results = []
     for method in methods:
-        sentences = _losses(method, trainings[_objective(method)])
+        variant = _trained_as(method, causal=causal)
+        runs = trainings[objective(variant)]
+        as_decoder = evidence.loss(method, runs, variant) if runs and variant != method.variant else None
+        sentences = [as_decoder] if as_decoder else _losses(method, trainings[objective(method.variant)])
         sentences += [item for pair in method.pairs for item in evidence.compared(pair)]
         sentences += evidence.verdicts(method.claims)
         by_side = {side: [item for item in sentences if item.side == side] for side in (FOR, AGAINST, OPEN)}

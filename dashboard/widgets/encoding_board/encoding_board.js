@@ -30,6 +30,15 @@ function dot(svg, x, ring, colour) {
   mark(svg, "circle", { cx: x, cy: ROW / 2, r: 5, fill: ring ? "var(--ground)" : colour, stroke: colour, "stroke-width": 2 });
 }
 
+// An interval, whose ends stand out above and below the dot, behind which a short one would hide.
+function interval(svg, x, axis, low, high, colour) {
+  const y = ROW / 2;
+  line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
+  for (const end of [low, high]) {
+    if (end > axis.low && end < axis.high) line(svg, x(end), y - 9, x(end), y + 9, colour, { "stroke-width": 1.5, opacity: 0.75 });
+  }
+}
+
 // A triangle at an end of the axis: the value, or the end of its interval, lies beyond. inward: the way to the axis.
 function beyond(svg, x, inward, colour, y = ROW / 2) {
   mark(svg, "path", { d: `M${x + 8 * inward} ${y - 5}l${-8 * inward} 5l${8 * inward} 5z`, fill: colour, class: "beyond" });
@@ -62,13 +71,7 @@ function drawLoss(svg, width, row) {
   }
   const { value: mean, low, high, few, undecided, why, recipe } = row.loss;
   const [colour, y] = ["var(--ink)", ROW / 2];
-  if (low !== null) {
-    line(svg, x(low), y, x(high), y, colour, { "stroke-width": 2, opacity: 0.55 });
-    // The ends stand out above and below the dot, behind which a short interval would hide.
-    for (const end of [low, high]) {
-      if (end > LOSS.low && end < LOSS.high) line(svg, x(end), y - 9, x(end), y + 9, colour, { "stroke-width": 1.5, opacity: 0.75 });
-    }
-  }
+  if (low !== null) interval(svg, x, LOSS, low, high, colour);
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   const ring = few || undecided;
   const standing = few || [undecided ? why : "", row.tied ? "tied first" : ""].filter(Boolean).join("\n");
@@ -85,11 +88,12 @@ function drawRise(svg, width, row) {
   // The words beside it, in the column of losses, are of the whole row.
   if (row.rise.elsewhere) return row.loss?.elsewhere ? undefined : missing(svg, row.rise.elsewhere);
   const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
-  const { value: mean, few } = row.rise;
-  line(svg, x(0), ROW / 2, x(mean), ROW / 2, "var(--soft)", { "stroke-width": 1.5 });
+  const { value: mean, low, high, few } = row.rise;
   // What has learned little has little to lose.
-  dot(svg, x(mean), few, row.worse ? "var(--soft)" : "var(--ink)");
-  const worse = row.worse ? (row.plateau ? "hardly learned" : "learns worse") : "";
+  const worse = row.plateau ? "hardly learned" : row.worse ? "learns worse" : "";
+  const colour = worse ? "var(--soft)" : "var(--ink)";
+  if (low !== null) interval(svg, x, RISE, low, high, colour);
+  dot(svg, x(mean), few, colour);
   value(svg, width, signed(mean), worse || (row.untrained ? "untrained rows" : few), few || worse ? "soft" : "strong");
 }
 
@@ -139,9 +143,10 @@ function drawAxis(svg, width, axis, text, digits) {
 // The costs and the time in words, for a narrow board; before them, what there is in place of a loss.
 function writeCost(svg, row) {
   const size = costs(row).join(row.baseline ? " " : " · ");
-  const said = row.baseline ? size : `${size === "as added" ? "size as added" : size} · time ${timeInWords(row)}`;
   const instead = untrained(row) ? "not trained" : row.loss?.elsewhere;
-  missing(svg, instead ? `${instead} · ${said}` : said);
+  const words = [instead, size === "as added" ? "size as added" : size];
+  if (!row.baseline && !(instead && row.time === null)) words.push(`time ${timeInWords(row)}`);
+  missing(svg, words.filter(Boolean).join(" · "));
 }
 
 const untrained = (row) => !row.loss && !row.rise && !row.baseline;
@@ -188,7 +193,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
       put(head, "span", {}, make("b", {}, title), of, axis);
       if (scales[index]) drawings.push([axis, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]);
     });
-    parts.push(head, make("div", { class: "phone" }, `Losses are of ${trained}. Costs are of a model ${size}, against learned, added positions; the time of a step was ${timed}.`));
+    parts.push(head, make("div", { class: "phone" }, `Losses are of ${trained}. Costs are of a model ${size}, against learned, added positions; the time of a step was measured ${timed}.`));
   }
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
