@@ -340,7 +340,7 @@ def test_who_needs_a_decoder_is_told_of_decoders(store: Path, needs: tuple[str, 
     said = board.headline(able)
     baseline = any(row.baseline for row in able)
     assert f"Of the {len(drawn) + baseline} that we trained as small decoders" in said
-    assert "“rotary, some dimensions” and “rotary” end lowest; “polar” holds up best on longer texts" in said
+    assert "“rotary, some dimensions”, “rotary” and “polar” end lowest; “polar” holds up best on longer texts" in said
     assert len(said) <= 175
     assert board.given_up(able, needs) == {}, "no loss of decoders is judged, so none is given up"
     assert "as small decoders" in board.summary(able, needs)

@@ -478,7 +478,7 @@ def _of_encoders_alone(rows: Iterable[EncodingRow]) -> bool:
 def _best_decoder(able: Sequence[EncodingRow]) -> str:
     """The methods that end lowest in our decoders, with their seeds, and the one that rises least on longer texts.
 
-    The rules judge none of these losses, so what lies within the interval of another one is named with it.
+    What is tied with the lowest is named with it; of too few seeds, what lies within the interval of another one.
     """
     drawn = [row for row in able if row.drawn]
     if len(drawn) == 1:
@@ -486,7 +486,8 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
         ends = f", which ends at {signed(loss.value)} against added positions" if loss else ""
         return f"Of the {count(able)} that can do it, we trained {name} alone as a decoder{ends}"
     lowest = _loss_on_axis(min(drawn, key=_loss_on_axis))
-    level = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
+    near = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
+    level = [row for row in drawn if row.tied] or near
     names = _capped([f"“{uncapitalised(row.title)}”" for row in level])
     few = sorted({row.loss.few for row in drawn if row.loss and row.loss.few})
     said = (
