@@ -37,6 +37,7 @@ from analysis.narrative.choosing.board import (
     rows_of_methods,
     studied,
     summary,
+    times_of_trained_models,
     trained_title,
     usual_recipe,
 )
@@ -138,7 +139,7 @@ def draw(pickers: Pickers) -> None:
             "the 95\u00a0% interval over seeds.",
             f"The time of a step was measured twice in small models of recipe {EQUAL_SIZES}, whose feed-forward layers "
             f"are equally wide, on one core of a CPU in {PRESETS[EQUAL_SIZES].precision}; another machine may give "
-            f"other ratios. Arithmetic is of a text in a batch of {TEXTS}.",
+            f"other ratios. {times_of_trained_models()} Arithmetic is of a text in a batch of {TEXTS}.",
             FORMS_IN_WORDS,
             longer_texts(rows, needs),
         ]

@@ -235,12 +235,12 @@ def matched(preset: str) -> bool:
 
 
 def _more_arithmetic(rows: pd.DataFrame, preset: str) -> pd.Series:
-    """The arithmetic of each variant, by name, as a share above adding's; empty where sizes are not matched."""
+    """The arithmetic of each matched variant, by name, as a share above adding's; empty where no sizes are matched."""
     counted = rows[rows.measure == "flops_per_token"].set_index("variant").value
     adding = BASELINES[MASKED]
     if not matched(preset) or adding not in counted.index:
         return pd.Series(dtype=float)
-    return counted[counted.index.isin(list(VARIANTS))] / counted[adding] - 1
+    return counted[counted.index.isin([name for name in VARIANTS if VARIANTS[name].match])] / counted[adding] - 1
 
 
 def _shares(shares: pd.Series) -> str:

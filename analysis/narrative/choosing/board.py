@@ -22,7 +22,7 @@ from analysis.figures.experiments.board_rows import board as experiments_board, 
 from analysis.figures.figure import LONGEST_HEADING
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
-from analysis.figures.training.timing import earlier_times, percent_range
+from analysis.figures.training.timing import earlier_times, percent_range, ratio_range
 from analysis.figures.training.trainings import (
     CAUSAL,
     MASKED,
@@ -771,6 +771,21 @@ def trained_title(method: Method) -> str:
         return method.setup.title
     known = VARIANTS[method.variant].known_as
     return full_title(method.variant).replace(known, spelled(known).replace(" (", ", ").rstrip(")"))
+
+
+def times_of_trained_models() -> str:
+    """A sentence on the time that Experiments shows, of the models of a recipe that were trained; empty for none."""
+    preset = evidence.measured_preset(default_preset())
+    newest = read.query(
+        "SELECT value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio' AND variant = 'rotary'", [preset]
+    ).value
+    if newest.empty or preset == EQUAL_SIZES:
+        return ""
+    said = ratio_range(float(newest[0]), earlier_times(preset).set_index("variant").value.get("rotary"))
+    return (
+        f"Experiments shows the time of the models that were trained, in which feed-forward layers are matched (recipe "
+        f"{preset}, {PRESETS[preset].precision}): × {said} for rotary."
+    )
 
 
 def other_shares(trained: Trained | None) -> str:
