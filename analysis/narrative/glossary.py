@@ -121,7 +121,7 @@ def definitions_in(text: str) -> dict[str, str]:
 
 
 ABOUT = {
-    "share": ("score", "term", "head"),
+    "share": ("term",),
     "effect": ("score", "term", "head"),
     "band": ("rotary", "wavelength"),
     "open": ("interval", "nats", "decide"),

@@ -23,6 +23,7 @@ from analysis.narrative.choosing.board import (
     UNEVEN,
     VARIANT_NAMES,
     EncodingRow,
+    asked_again,
     deciding_needs,
     described,
     form_of,
@@ -30,7 +31,6 @@ from analysis.narrative.choosing.board import (
     headline,
     longer_texts,
     of_decoders,
-    other_shares,
     recipes,
     rows as encoding_rows,
     rows_in_words,
@@ -112,6 +112,8 @@ def draw(pickers: Pickers) -> None:
         size=size,
         timed_width=TIMED_WIDTH,
         trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {usual_recipe(needs)}",
+        length=PRESETS[usual_recipe(needs)].length,
+        decoders=of_decoders(rows),
         dark=dark,
     )
     show_rows(f"{PAGE}.upper", upper, heading=True)
@@ -121,11 +123,13 @@ def draw(pickers: Pickers) -> None:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     st.caption(
         f"{rows_of_methods(rows)}; two are in no model named here, and stand here to compare. A ring: the rules "
-        "leave the difference open, or there are few seeds. A triangle lies beyond the axis. Grey learns worse, or "
-        "hardly. Untrained rows: on longer texts its table has rows that no step of training reached."
+        "leave the difference open, or there are few seeds. A triangle lies beyond the axis. Untrained rows: on longer "
+        "texts its table has rows that no step of training reached."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
         + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)
     )
+    usual = usual_recipe(needs)
+    recipe = PRESETS[usual]
     with st.expander("How losses and times were measured", key=f"{PAGE}.measured"):
         notes = [
             f"{rows_in_words(rows)} Losses are of our {_models(rows)} by {recipes(rows)}, with 95\u00a0% intervals "
@@ -134,9 +138,14 @@ def draw(pickers: Pickers) -> None:
             "number: of that recipe, against adding of the same.",
             f"Where a cell says “{DECODER_ONLY}”, “{ENCODER_ONLY}” or “another recipe” in place of a dot, we trained "
             "the method in that way alone, and its loss has no place on this axis.",
-            f"{OPEN_IN_WORDS} “Tied first”: the rules leave open which ends lowest.",
-            "The rise is the loss at 4 times the length of training minus that at its length, in the same models, with "
-            "the 95\u00a0% interval over seeds.",
+            f"{OPEN_IN_WORDS} “Tied first”: the 95\u00a0% interval of its difference from the lowest, paired by seed, "
+            "includes zero (of two recipes: their intervals overlap).",
+            f"Our models are small. Recipe {usual}: {plural(recipe.layers, 'layer')}, "
+            f"{plural(recipe.heads, 'head')}, width {recipe.hidden_size}, {recipe.vocabulary:,} words, texts of "
+            f"{recipe.length} tokens, {recipe.steps:,} steps. Seeds that a later file of rules asked for stand in its "
+            "statements alone.",
+            f"The loss at 4 times the length is that of the same models on texts of {4 * recipe.length} tokens, minus "
+            f"the loss of added positions on texts of {recipe.length}, with the 95\u00a0% interval over paired seeds.",
             f"The time of a step was measured twice in small models of recipe {EQUAL_SIZES}, whose feed-forward layers "
             f"are equally wide, on one core of a CPU in {PRESETS[EQUAL_SIZES].precision}; another machine may give "
             f"other ratios. {times_of_trained_models()} Arithmetic is of a text in a batch of {TEXTS}.",
@@ -214,13 +223,14 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
     way = IN_USE[row.method]
     # A form that is ours alone is chosen by no configuration.
     config = (way.decoder if decoders and way.decoder else way.config) if row.name == row.method else ""
-    shares = other_shares(choosing.own_decoders()) if row.name == "causal_partial_25" else ""
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")
         with left:
             added = extra(row.method).parameters(size)
             formula = extra(row.method).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            says = " ".join(filter(None, (described(row.name), way.note, shares, form_of(row.name).note)))
+            says = " ".join(
+                filter(None, (described(row.name), way.note, form_of(row.name).note, asked_again(row.name)))
+            )
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True, vertical_alignment="center"):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF.get(row.name, ""), "other": ""}
@@ -245,7 +255,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
                 imported = f"from transformers import {config.partition('(')[0]}"
                 st.code(f"{imported}\n\nconfig = {config}", language="python", wrap_lines=True)
             else:
-                st.caption("No configuration of transformers chooses it; our own encoder does.")
+                st.caption("No configuration of transformers chooses it; our own model does.")
                 st.code(f"python -m analysis ablate --variants {row.name}", language="bash")
         if not has_pictures(row.name):
             return

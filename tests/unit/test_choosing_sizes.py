@@ -152,12 +152,26 @@ def test_products_of_polar_positions_are_twice_as_long() -> None:
 
 @pytest.mark.parametrize("form", [name for name, form in forms("sinusoidal").items() if form.code])
 def test_the_lines_of_torch_make_the_table_of_the_form(form: str) -> None:
-    size = ModelSize(width=64, layers=1, heads=2, length=20)
-    model = own(form, size)
-    given = {"length": size.length, "width": size.width, "words": torch.zeros(size.length, size.width)}
+    size = ModelSize(width=128, layers=1, heads=2, length=20)
+    model, embedding = own(form, size), nn.Embedding(1_000, size.width)
+    given = {"length": size.length, "width": size.width, "embedding": embedding, "tokens": torch.arange(size.length)}
     exec(forms("sinusoidal")[form].code, given)
+    assert embedding.weight.std().item() == pytest.approx(model.config.initializer_range, rel=0.02)
     torch.testing.assert_close(given["table"], model.embeddings.position_embeddings.weight.data, rtol=0, atol=1e-6)
     assert given["hidden"].shape == (size.length, size.width)
+
+
+def test_the_lines_of_torch_make_the_scores_of_polar_positions() -> None:
+    size, dim = ModelSize(width=48, layers=1, heads=4, length=20), 12
+    query, key = torch.randn(2, size.heads, size.length, dim, dtype=torch.float64)
+    shift = torch.randn(size.heads, 1, dim, dtype=torch.float64)
+    given = {"length": size.length, "dim": dim, "query": query, "key": key, "shift": shift}
+    exec(forms("causal_polar")["causal_polar"].code, given)
+    angles = torch.arange(size.length, dtype=torch.float64)[:, None] * 10_000 ** (-torch.arange(dim) / dim)
+    lengths = nn.functional.softplus(query)[..., :, None, :] * nn.functional.softplus(key)[..., None, :, :]
+    turns = angles[:, None] - angles[None] - shift[:, None]
+    want = (lengths * turns.cos()).sum(-1) / dim**0.5
+    torch.testing.assert_close(given["scores"], want, rtol=0, atol=1e-4)
 
 
 def small(line: str, **sizes: object) -> Any:

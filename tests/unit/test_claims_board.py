@@ -367,8 +367,9 @@ def test_what_later_work_says_stands_at_its_claim(claims) -> None:
 def test_the_log_has_every_correction_once_with_both_verdicts() -> None:
     log = [one for one in stored.changes() if one.said]
     rows = read.query(
-        "SELECT s.id, s.verdict, s.replaced_by, s.changed_on, s.statement, n.verdict AS now FROM superseded s "
-        "LEFT JOIN statements n ON n.id = s.replaced_by ORDER BY s.id"
+        "SELECT s.id, s.verdict, s.replaced_by, s.changed_on, s.statement, coalesce(n.verdict, w.verdict) AS now "
+        "FROM superseded s LEFT JOIN statements n ON n.id = s.replaced_by "
+        "LEFT JOIN superseded w ON w.id = s.replaced_by AND w.replaced_by = 'withdrawn' ORDER BY s.id"
     )
     assert sorted(one.statement for one in log) == rows.id.tolist()
     by_change = {(one.statement, one.day): one for one in log}

@@ -610,7 +610,12 @@ def test_a_difference_says_its_verdict_or_how_many_seeds_it_lacks_and_why_it_is_
 def test_claims_decide_of_no_final_loss_that_the_page_leaves_open(store):
     """The committed runs: where an interval excludes zero and reaches into the margin, both say that it is open."""
     table = made("training_gap", preset="cpu2").frame().set_index("variant")
-    verdicts = query("SELECT id, verdict FROM statements WHERE id IN ('C22b', 'C29b')").set_index("id").verdict
+    sql = "SELECT id, verdict FROM {} WHERE id IN ('C22b', 'C29b')"
+    verdicts = {
+        row.id: row.verdict for name in ("superseded", "statements") for row in query(sql.format(name)).itertuples()
+        if row.verdict == "open"
+    }  # fmt: skip
+    # C22b was open until C22f, of another recipe and new seeds, took its place.
     for variant, statement in (("relative_only", "C22b"), ("bert_a_smooth", "C29b")):
         assert table.outcome[variant] == "unresolved"
         assert table.high[variant] < 0

@@ -106,8 +106,9 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
             if judgement.id in newest:
                 supersede(newest[judgement.id], judgement.id, entry["changed"], since)
             newest[judgement.id] = judgement
-    for entry in content["withdrawn"]:
-        supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"])
+    for checked in correcting_files():
+        for entry in checked.content.get("withdrawn", ()):
+            supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"], str(checked.content["frozen"])[:10])
     created = run_days(ask)
     for name, (again, changed) in _made_again(newest).items():
         supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))

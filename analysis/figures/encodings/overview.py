@@ -21,6 +21,7 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 ENCODING_OF = {
     "rotary": "rotary",
     "causal_partial_25": "rotary",
+    "causal_partial_10": "rotary",
     "hybrid": "rotary",
     "bert_a": "learned",
     "relative_only": "t5_bias",

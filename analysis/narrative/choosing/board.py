@@ -6,7 +6,7 @@ A number of the chosen preset, or of a judged one of the same size and length of
 page Experiments; where there is none, words say what else there is, since losses of two recipes have no common axis.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any
@@ -15,6 +15,7 @@ import pandas as pd
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
+from analysis.claims.statements.stored import statements
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
@@ -36,8 +37,8 @@ from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Form, Method, forms
 from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
-from analysis.rules import training_rules
-from analysis.statistics import difference, mean_interval
+from analysis.rules import encoder_contests, training_rules
+from analysis.statistics import Difference, difference
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -52,7 +53,7 @@ SHORT_NEEDS = {
     "width": "width",
 }
 """The headings of the ticks."""
-LONGER = ("final_loss_1x", "final_loss_4x")
+LONGER = "final_loss_4x"
 ENCODER_ONLY, DECODER_ONLY = "our run: encoder", "our run: decoder"
 """The words in place of a loss where models of the other kind alone were trained."""
 EQUAL_SIZES = "cpu"
@@ -94,10 +95,10 @@ class EncodingRow:
     """One method, or one strength of it. name: the variant. method: its key in `IN_USE`. form: the strength, in words.
 
     ticks: the needs that it meets; partly: those of them that it meets in part. lacks: those it does not meet. loss:
-    minus that of added positions. rise: of the loss at 4 times the length of training. parameters, products: against
-    those of added positions at the reader's size. time: of a training step as measured on our small encoder; earlier:
-    by the measurement before that. tied: whether it shares the lowest loss with others, since the rules do not tell
-    them apart.
+    minus that of added positions. longer: the loss at 4 times the length of training, minus that of added positions at
+    the length of training. parameters, products: against those of added positions at the reader's size. time: of a
+    training step as measured on our small encoder; earlier: by the measurement before that. tied: whether it shares the
+    lowest loss with others, since it is open which of them is lowest.
     """
 
     name: str
@@ -110,7 +111,7 @@ class EncodingRow:
     lacks: tuple[str, ...]
     baseline: bool
     loss: Number | None
-    rise: Number | None
+    longer: Number | None
     parameters: float
     products: float
     time: float | None
@@ -130,7 +131,7 @@ class EncodingRow:
     @property
     def untrained(self) -> bool:
         """True where the longer texts reach rows of its table that no step of training did."""
-        return self.rise is not None and not self.rise.elsewhere and not self.ticks[list(NEEDS).index("longer")]
+        return self.longer is not None and not self.longer.elsewhere and not self.ticks[list(NEEDS).index("longer")]
 
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
@@ -160,7 +161,7 @@ def users(variant: str) -> str:
     names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
     if not names:
         return ABBREVIATED.get(variant, "no model named here")
-    names = [name.split(", in ")[0].split(" and ")[0].removesuffix(", a causal decoder") for name in names]
+    names = [name.split(", in ")[0].split(" and ")[0].replace(", a causal decoder", " (a decoder)") for name in names]
     if len(names) > NAMES_SHOWN:
         return f"{', '.join(names[: NAMES_SHOWN - 1])} and {len(names) - NAMES_SHOWN + 1} more"
     abbreviated = f"{ABBREVIATED[variant]}: " if variant in ABBREVIATED else ""
@@ -221,7 +222,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
                 loss=loss,
-                rise=_first(_rise(variant, trained, preset, kind) for trained in (*first, *recipes)),
+                longer=_first(_longer(variant, trained, preset, kind) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
                 time=_time(variant, times.value, kind),
@@ -363,28 +364,30 @@ PLATEAU = "open: plateau"
 """The words of a loss that the rules do not compare, since its runs were on the plateau for too long."""
 
 
-def _rise(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
+def _longer(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
+    """The loss at 4 times the length of training, minus that of added positions at the length of training."""
     variant = _variant(name, trained)
-    if variant is None:
+    if variant is None or trained.baseline not in trained.variants:
         return None
-    curves = trained.curves(*LONGER, variants=[variant])
-    if set(curves.metric) != set(LONGER):
+    gap = difference(_losses_at(LONGER, trained, variant), trained.finals(trained.baseline))
+    if not gap.n:
         return None
-    short, long = (curves[curves.metric == metric].set_index("seed").value for metric in LONGER)
-    rise = (long - short).dropna()
-    if rise.empty:
-        return None
-    spread = mean_interval(rise.to_dict())
-    known = spread.low == spread.low
+    known = gap.low == gap.low
     return Number(
-        value=float(rise.mean()),
-        low=float(spread.low) if known else None,
-        high=float(spread.high) if known else None,
-        few=_few(trained, len(rise)),
+        value=float(gap.mean),
+        low=float(gap.low) if known else None,
+        high=float(gap.high) if known else None,
+        few=_few(trained, gap.n),
         elsewhere=_elsewhere(trained, preset, kind),
         causal=trained.objective == CAUSAL,
-        note=_recipe(trained, len(rise)),
+        note=_recipe(trained, gap.n),
+        preset=trained.preset,
     )
+
+
+def _losses_at(metric: str, trained: Trained, variant: str) -> dict[Hashable, float]:
+    curves = trained.curves(metric, variants=[variant])
+    return dict(zip(curves.seed, curves.value, strict=True))
 
 
 def headline(board: Sequence[EncodingRow]) -> str:
@@ -413,7 +416,7 @@ def headline(board: Sequence[EncodingRow]) -> str:
         if count(able) < count(board)
         else _quoted(best)
     )
-    if _rises_more(row, board) and (steadier := _steadiest((one for one in level if not one.baseline), board)):
+    if _above_on_longer(row, board) and (steadier := _steadiest((one for one in level if not one.baseline), board)):
         of_all = f"Of the {count(able)} that can do it, " if count(able) < count(board) else ""
         better = "holds up better on longer texts"
         if steadier.method == row.method:
@@ -423,30 +426,33 @@ def headline(board: Sequence[EncodingRow]) -> str:
         return f"{of_all}{_inside(best)} and {_inside(steadier.title)} learn as well as any; the second {better}"
     learns = f"{of_able} learns {'as well as any' if level else 'best'}"
     if len(rises) < COMPARABLE:
-        return f"{learns}{_price(row)}{_rises_more(row, board)}"
+        return f"{learns}{_price(row)}{_above_on_longer(row, board)}"
     furthest = min(rises, key=lambda title: rises[title])
-    if furthest != best and any("longer" in other.lacks for other in board):
-        sound = "of those that learn no worse than added positions"
-        return f"{learns}; {sound}, {_inside(furthest)} rises least at 4 × the length"
-    # The table may show a smaller rise, of fewer seeds, of another recipe, or of a method that learns worse.
-    least = not any(other.rise is not None and other.rise.value < rises[furthest] for other in able)
+    # The table may show a lower one, of fewer seeds, of another recipe, or of a method that learns worse.
+    shown = [other.longer.value for other in able if other.longer and not other.longer.elsewhere]
+    least = min(shown) >= rises[furthest]
     longer = "holds up best on longer texts"
     if furthest == best:
-        return f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{_rises_more(row, board)}"
+        return (
+            f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{_above_on_longer(row, board)}"
+        )
     of_these = "" if least else "of those that learn no worse than added positions, "
-    said = f"{learns}{_price(row)}; {of_these}{_quoted(uncapitalised(furthest))} {longer}"
-    return said if len(said) <= LONGEST_HEADING else f"{learns}{_price(row)}{_rises_more(row, board)}"
+    said = f"{_quoted(uncapitalised(furthest))} {longer}"
+    with_price = f"{learns}{_price(row)}; {of_these}{said}"
+    return with_price if len(with_price) <= LONGEST_HEADING else f"{learns}; {of_these}{said}"
 
 
-def _rises_most(row: EncodingRow, board: Iterable[EncodingRow]) -> bool:
-    """True if no other loss of the board rises more on longer texts."""
-    rises = [other.rise.value for other in board if other.rise and not other.rise.elsewhere]
-    return row.rise is not None and row.rise.value == max(rises, default=inf)
+def _highest_on_longer(row: EncodingRow, board: Iterable[EncodingRow]) -> bool:
+    """True if no other loss of the board is higher on longer texts."""
+    rises = [other.longer.value for other in board if other.longer and not other.longer.elsewhere]
+    return row.longer is not None and row.longer.value == max(rises, default=inf)
 
 
 def _steadiest(rows: Iterable[EncodingRow], board: Sequence[EncodingRow]) -> EncodingRow | None:
-    """The one whose loss rises least on longer texts, of those in which it rises no more than with added positions."""
-    found = [(row.rise.value, row) for row in rows if row.rise and row.rise.judged and not _rises_more(row, board)]
+    """The one whose loss is lowest on longer texts, of those in which it is not above that of added positions."""
+    found = [
+        (row.longer.value, row) for row in rows if row.longer and row.longer.judged and not _above_on_longer(row, board)
+    ]
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
@@ -454,14 +460,17 @@ def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRo
     """The one method that meets every need: which of its forms ends lowest, and which holds up best on longer texts."""
     can = f"{_quoted(IN_USE[able[0].method].name)} alone can do it"
     if not any(row.drawn for row in able):
-        trained = [row for row in able if row.loss]
+        trained = [row for row in able if row.loss and row.longer]
         as_encoder = f"; as an encoder, “{trained[0].form}” ends lowest" if trained else ""
-        return f"{can}, and none of its {len(able)} forms was trained as a decoder{as_encoder}"
+        steadier = min(trained, key=lambda row: row.longer.value if row.longer else inf, default=able[0])
+        if trained and steadier is not trained[0]:
+            as_encoder += f", and “{steadier.form}” on longer texts"
+        return f"{can}, none of its {len(able)} forms trained as a decoder{as_encoder}"
     lowest = f"“{able[0].form}” ends lowest"
-    sound = [row for row in able if row.rise and row.rise.judged and not row.worse]
-    furthest = min(sound, key=lambda row: row.rise.value if row.rise else inf, default=able[0])
+    sound = [row for row in able if row.longer and row.longer.judged and not row.worse]
+    furthest = min(sound, key=lambda row: row.longer.value if row.longer else inf, default=able[0])
     if furthest is able[0]:
-        return f"{can}: {lowest}{_rises_more(able[0], board)}"
+        return f"{can}: {lowest}{_above_on_longer(able[0], board)}"
     return f"{can}: {lowest}, and “{furthest.form}” holds up best on longer texts"
 
 
@@ -494,7 +503,7 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
         f"Of the {count(drawn)} that we trained as small decoders{f' ({join_names(few)})' * bool(few)}, "
         f"{names} end{'s' * (len(level) == 1)} lowest"
     )
-    rises = [(row.rise.value, row) for row in drawn if row.rise and row.rise.causal]
+    rises = [(row.longer.value, row) for row in drawn if row.longer and row.longer.causal]
     if len(rises) < COMPARABLE:
         return said
     furthest = min(rises, key=lambda pair: pair[0])[1]
@@ -510,21 +519,41 @@ def _capped(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _rises_more(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
-    """The end of a sentence on a method whose loss rises more on longer texts than that of added positions."""
-    added = next((other.rise for other in board if other.baseline), None)
-    if row.rise is None or added is None or row.rise.value <= added.value:
+def _above_on_longer(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
+    """The end of a sentence on a method whose loss on longer texts is above that of added positions."""
+    added = next((other.longer for other in board if other.baseline), None)
+    if row.longer is None or added is None or row.longer.value <= added.value:
         return ""
-    return ", but on longer texts its loss rises more than that of added positions"
+    return ", but on longer texts its loss is above that of added positions"
 
 
 def _level(other: EncodingRow, best: EncodingRow) -> bool:
-    """True if it is open which of two learns better: their intervals overlap. best: the one with the lower loss."""
+    """True if it is open which of two learns better: by seed, or of two recipes since their intervals overlap.
+
+    best: the one with the lower loss.
+    """
+    if (paired := _paired(other, best)) is not None:
+        return paired.low <= 0
     if other.baseline:
         return best.loss is not None and (best.loss.high or 0.0) > -training_rules().margin
     lowest = best.loss.value if best.loss else 0.0
     highest = lowest if best.loss is None or best.loss.high is None else best.loss.high
     return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= highest
+
+
+def _paired(other: EncodingRow, best: EncodingRow) -> Difference | None:
+    """The difference of two losses of one recipe, paired by seed; None where they are of two, or of few seeds."""
+    number = best.loss
+    if number is None or not number.preset or other.loss is None:
+        return None
+    if (other.loss.preset, other.loss.causal) != (number.preset, number.causal) or not other.loss.judged:
+        return None
+    trained = evidence.own_trainings(number.preset, CAUSAL if number.causal else MASKED)
+    names = [trained and _variant(row.name, trained) for row in (other, best)]
+    if trained is None or not all(names):
+        return None
+    found = difference(*(trained.finals(str(name)) for name in names))
+    return found if found.n > 1 else None
 
 
 COMPARABLE = 2
@@ -577,7 +606,7 @@ def _judged(able: Sequence[EncodingRow]) -> tuple[dict[str, float], dict[str, fl
     losses = {row.title: row.loss.value for row in able if row.loss and row.loss.judged}
     losses |= {row.title: 0.0 for row in able if row.baseline}
     sound = [row for row in able if row.baseline or (row.loss and row.loss.judged and not row.worse)]
-    return losses, {row.title: row.rise.value for row in sound if row.rise and row.rise.judged}
+    return losses, {row.title: row.longer.value for row in sound if row.longer and row.longer.judged}
 
 
 def count(rows: Iterable[EncodingRow]) -> int:
@@ -639,20 +668,20 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
             best = min(losses, key=lambda title: losses[title])
             row = next(row for row in board if row.title == best)
             limits = [
-                signed_or_zero(losses[best]),
-                "open" if row.loss and row.loss.undecided else "",
-                "rises most on longer texts" if _rises_most(row, board) else "",
+                f"{signed_or_zero(losses[best])} nats",
+                row.loss.why if row.loss and row.loss.undecided else "",
+                "highest on longer texts" if _highest_on_longer(row, board) else "",
             ]
             lowest[need] = f"{_inside(best)} ({', '.join(filter(None, limits))})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
     if not by_best:
         return ""
     usual = max(by_best, key=lambda best: len(by_best[best]))
+    named = join_names(f"“{NEEDS[need].title}”" for need in by_best[usual])
     others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
     if not others:
         return f"For each of the needs of an encoder, {usual} ends lowest."
-    of_all = f"{len(by_best[usual])} of the {len(lowest)} needs of an encoder"
-    return f"For {of_all}, {usual} ends lowest; {join_names(others)}."
+    return f"In an encoder, against added positions, {usual} ends lowest for {named}; {join_names(others)}."
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
@@ -697,14 +726,16 @@ def _limits(board: Sequence[EncodingRow], title: str) -> str:
 def _causal(able: Sequence[EncodingRow]) -> list[str]:
     """A sentence on longer texts in our causal models of the judged preset; empty where fewer than two are there."""
     trained = evidence.own_trainings(training_rules().preset, CAUSAL)
-    rises = {row.title: rise for row in able if trained and (rise := _rise(row.name, trained, trained.preset, CAUSAL))}
+    rises = {
+        row.title: rise for row in able if trained and (rise := _longer(row.name, trained, trained.preset, CAUSAL))
+    }
     if len(rises) < COMPARABLE:
         return []
     ordered = sorted(rises, key=lambda title: rises[title].value)
     values = join_names(f"{signed(rises[title].value)} with {_inside(title)}" for title in ordered)
     return [
-        f"In our decoders the loss at four times the length changes by {values}; of what meets your needs, the others "
-        "were not trained as decoders."
+        "Of our decoders, the losses at four times the length lie, against added positions at the length of training, "
+        f"at {values}; of what meets your needs, the others were not trained as decoders."
     ]
 
 
@@ -753,6 +784,8 @@ def described(variant: str) -> str:
     """A description of a method or of one of its forms, in a sentence or two."""
     if summary := form_of(variant).summary:
         return summary
+    if variant not in IN_USE:
+        return VARIANTS[variant].summary
     method = next(method for method in METHODS if method.variant == variant)
     return method.setup.summary
 
@@ -773,6 +806,16 @@ def trained_title(method: Method) -> str:
     return full_title(method.variant).replace(known, spelled(known).replace(" (", ", ").rstrip(")"))
 
 
+def asked_again(variant: str) -> str:
+    """The finding of a later file of rules on a variant's final loss, on seeds of its own; empty for none."""
+    for contest, rules in encoder_contests().values():
+        fact = next((one for one in statements() if one.id == contest.id), None)
+        if contest.asks_again and contest.variant == variant and fact is not None and not fact.missing:
+            seeds = plural(len(rules.seeds), "new seed")
+            return f"With recipe {contest.preset} and {seeds} (statement {fact.id}): {fact.sentence}"
+    return ""
+
+
 def times_of_trained_models() -> str:
     """A sentence on the time that Experiments shows, of the models of a recipe that were trained; empty for none."""
     preset = evidence.measured_preset(default_preset())
@@ -785,18 +828,4 @@ def times_of_trained_models() -> str:
     return (
         f"Experiments shows the time of the models that were trained, in which feed-forward layers are matched (recipe "
         f"{preset}, {PRESETS[preset].precision}): × {said} for rotary."
-    )
-
-
-def other_shares(trained: Trained | None) -> str:
-    """The loss and the rise of the decoders that turn another share of their dimensions, in a sentence; else empty."""
-    name = "causal_partial_10"
-    numbers = [trained and find(name, trained, trained.preset, CAUSAL) for find in (_loss, _rise)]
-    if not all(numbers):
-        return ""
-    loss, rise = (number for number in numbers if number)
-    turned, few = VARIANTS[name].title.removeprefix("Causal, "), f" ({loss.few})" * bool(loss.few)
-    return (
-        f"Of our decoders, that with {turned} ends at {signed(loss.value)} against added positions{few}, and its loss "
-        f"rises by {signed(rise.value)} on longer texts."
     )

@@ -55,8 +55,7 @@ HYBRID = Variant(
 PARTIAL_ROTARY = replace(
     VARIANTS["causal_partial_25"],
     title="Rotary in a part of the dimensions",
-    summary="As causal rotary, but only a quarter of each head's dimensions is rotated (in some models half); the "
-    "others compare words alone.",
+    summary="As rotary, but only a part of each head's dimensions is rotated; the others compare words alone.",
 )
 
 COUNTERPARTS = {
@@ -170,7 +169,7 @@ class Form(NamedTuple):
 
     name: in a word or two; empty for a method of one form. told: what makes it, for the line below the name. summary:
     what it does, in place of the variant's own. note: what its pictures leave out, in a sentence. code: lines of torch
-    that make it, where no configuration does: `length`, `width` and `words` are given, `hidden` is what enters.
+    that make it, where no configuration does; what they take is named in them.
     """
 
     name: str = ""
@@ -180,37 +179,63 @@ class Form(NamedTuple):
     code: str = ""
 
 
+_WIDTH, _DEVIATION = PRESETS["width128"].hidden_size, PRESETS["width128"].initializer_range
 _STRONG, _LEADING = (VARIANTS[name].settings for name in ("sinusoidal_strong", "sinusoidal_lead"))
 _SINUSOIDS = f"""\
 import torch
+
+torch.nn.init.normal_(embedding.weight, std={_DEVIATION})  # words must start this small
+words = embedding(tokens)
 
 lengths = 10_000 ** (torch.arange(0, width, 2) / width)
 waves = torch.arange(length)[:, None] / lengths
 table = torch.stack([waves.sin(), waves.cos()], -1).flatten(1)
 table = {_STRONG["position_deviation"]} * 2**0.5 * table  # not trained
 """
+_POLAR = """\
+import torch
+
+angles = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(dim) / dim)  # dim: of a head
+
+def turned(x, angles):
+    size = torch.nn.functional.softplus(x)
+    return torch.cat([size * angles.cos(), size * angles.sin()], -1)
+
+# shift: learned, one for each dimension of the keys of a head
+scores = turned(query, angles) @ turned(key, angles + shift).transpose(-1, -2) / dim**0.5
+"""
+_LEADING_DIMENSIONS = int(_LEADING["position_dim"])
 FORMS = {
+    "causal_polar": {"causal_polar": Form(code=_POLAR)},
+    "causal_partial_25": {
+        "causal_partial_25": Form("a quarter"),
+        "causal_partial_10": Form("a tenth", "no model named here"),
+    },
     "sinusoidal": {
-        "sinusoidal": Form("as published"),
+        "sinusoidal": Form(
+            "as published",
+            note="In our runs words are not scaled, and the sinusoids are smaller in the same proportion.",
+        ),
         "sinusoidal_strong": Form(
             "strong",
-            f"deviation {_STRONG['position_deviation']}, words unscaled",
+            f"deviation {_STRONG['position_deviation']}, words {_DEVIATION}",
             f"The sinusoids of the first transformer, at a standard deviation of {_STRONG['position_deviation']}, are "
-            "added to words that are not scaled; they are not trained.",
+            f"added to words that start at {_DEVIATION} and are not scaled; they are not trained.",
             "The pictures are of sinusoids from −1 to 1, before they are made smaller.",
             f"{_SINUSOIDS}hidden = torch.nn.LayerNorm(width)(words + table)",
         ),
         "sinusoidal_lead": Form(
             "fastest alone",
-            f"{_LEADING['position_dim']} of {PRESETS['width128'].hidden_size} dimensions, as strong",
+            f"{_LEADING['position_dim']} of {_WIDTH} dimensions, as strong",
             f"The {_LEADING['position_dim']} dimensions of the shortest waves, at a standard deviation of "
-            f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that are "
-            "not scaled; they are not trained.",
+            f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that start "
+            f"at {_DEVIATION} and are not scaled; they are not trained. Measured {_WIDTH} wide: in a wider model, an "
+            "eighth of the dimensions has the same waves.",
             "The pictures are of all dimensions of the sinusoids, before they are made smaller.",
-            f"{_SINUSOIDS}table[:, {_LEADING['position_dim']}:] = 0  # the shortest waves alone\n"
+            f"{_SINUSOIDS}table[:, width // {_WIDTH // _LEADING_DIMENSIONS} :] = 0  # the shortest waves alone\n"
             "hidden = torch.nn.LayerNorm(width)(words + table)",
         ),
-    }
+    },
 }
 """A method -> its variants, each with its form: their losses differ too much for one to stand for the other."""
 
@@ -222,6 +247,6 @@ def forms(method: str) -> dict[str, Form]:
 
 FORMS_IN_WORDS = (
     "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
-    f"{_STRONG['position_deviation']}, beside words that are not scaled; of “fastest alone” only the "
-    f"{_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
+    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of “fastest alone” "
+    f"only the {_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
 )

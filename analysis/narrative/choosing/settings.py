@@ -31,7 +31,7 @@ IN_USE: dict[str, InUse] = {
         "Rotary, some dimensions",
         'GPTNeoXConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25})',
         "The pictures are of the part that is rotated; the other dimensions hold no position. "
-        "The losses, the rise and the time are of a quarter of the dimensions.",
+        "Models turn a quarter or a half.",
     ),
     "hybrid": InUse(
         "Rotary, some layers",
@@ -67,8 +67,8 @@ IN_USE: dict[str, InUse] = {
     "causal_polar": InUse(
         "Polar",
         "",
-        "No model named here uses it: it stands here to compare, since it keeps what and where apart. No picture of it "
-        "is drawn.",
+        "(Gopalakrishnan et al., 2025.) No model named here uses it: it stands here to compare, since it keeps what "
+        "and where apart. No picture of it is drawn.",
     ),
     "tupe_a": InUse(
         full_title("tupe_a"),

@@ -12,6 +12,15 @@ from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.sizes import ModelSize
 from dashboard.widgets.moving_pictures import show_component
 
+ENCODERS = {
+    "loss": {"low": -0.62, "high": 0.42, "ticks": [-0.4, 0, 0.4], "digits": 1},
+    "longer": {"low": -0.3, "high": 3.2, "ticks": [0, 1, 2, 3], "digits": 0},
+}
+DECODERS = {
+    "loss": {"low": -0.19, "high": 0.28, "ticks": [-0.1, 0, 0.1], "digits": 1},
+    "longer": {"low": -0.2, "high": 1.3, "ticks": [0, 1], "digits": 0},
+}
+"""The axes of both columns of losses, in nats, with the digits of their ticks."""
 NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 """The ends that the axis of times may have."""
 
@@ -42,6 +51,8 @@ def show_rows(
     size: ModelSize,
     timed_width: int,
     trained: str,
+    length: int,
+    decoders: bool,
     heading: bool,
     dark: bool,
     lacking_above: bool = False,
@@ -51,8 +62,9 @@ def show_rows(
     columns: the needs that have a column. on_press: called with the row that a press opens, or an empty text where it
     closes one. heading: whether the names of the columns stand above. time: as `time_axis` gives it for the whole
     board. size: that of the model whose parameters and arithmetic are given. timed_width: that of the encoder whose
-    time was measured. trained: the models of the losses, in words. lacking_above: whether rows that lack something
-    stand in an earlier part, so that their heading is there.
+    time was measured. trained: the models of the losses, in words. length: of their texts in training, in tokens.
+    decoders: whether the losses of the board are of decoders, which have axes of their own. lacking_above: whether rows
+    that lack something stand in an earlier part, so that their heading is there.
     """
 
     def report() -> None:
@@ -77,6 +89,8 @@ def show_rows(
             "lacking": None if lacking_above else lacking,
             "time": time,
             "trained": trained,
+            "longer": f"{length} → {4 * length} tokens",
+            "axes": DECODERS if decoders else ENCODERS,
             "timed": f"on a CPU, {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}, {plural(size.length, 'token')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),

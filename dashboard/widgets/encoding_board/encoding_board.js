@@ -5,8 +5,7 @@ const ROW = 48; // pixels of a cell
 const AXIS = 34; // pixels of an axis above its cells
 const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
 const NARROW = 860; // the width up to which a board is narrow
-const LOSS = { low: -0.62, high: 0.42, ticks: [-0.4, 0, 0.4] };
-const RISE = { low: 0, high: 3.2, ticks: [0, 1, 2, 3], room: 74 }; // for words below a value
+const ROOM = 74; // pixels for a value of longer texts, with words below it
 const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
 
@@ -61,7 +60,7 @@ function value(svg, width, text, few = "", weight = few ? "soft" : "strong") {
   below.forEach((line, index) => write(first + 15 * (index + 1), "soft", line));
 }
 
-function drawLoss(svg, width, row) {
+function drawLoss(svg, width, row, LOSS) {
   if (!row.loss && !row.baseline) return missing(svg, untrained(row) ? "not trained" : undefined);
   if (row.loss?.elsewhere) return missing(svg, row.loss.elsewhere);
   const x = grid(svg, { ...LOSS, zero: 0 }, width, ROW);
@@ -83,18 +82,16 @@ function drawLoss(svg, width, row) {
   value(svg, width, signed(mean), said, ring ? "soft" : "strong");
 }
 
-function drawRise(svg, width, row) {
-  if (!row.rise) return untrained(row) ? undefined : missing(svg);
+function drawLonger(svg, width, row, axis) {
+  if (!row.longer) return untrained(row) ? undefined : missing(svg);
   // The words beside it, in the column of losses, are of the whole row.
-  if (row.rise.elsewhere) return row.loss?.elsewhere ? undefined : missing(svg, row.rise.elsewhere);
-  const x = grid(svg, { ...RISE, zero: 0 }, width, ROW);
-  const { value: mean, low, high, few } = row.rise;
-  // What has learned little has little to lose.
-  const worse = row.plateau ? "hardly learned" : row.worse ? "learns worse" : "";
-  const colour = worse ? "var(--soft)" : "var(--ink)";
-  if (low !== null) interval(svg, x, RISE, low, high, colour);
-  dot(svg, x(mean), few, colour);
-  value(svg, width, signed(mean), worse || (row.untrained ? "untrained rows" : few), few || worse ? "soft" : "strong");
+  if (row.longer.elsewhere) return row.loss?.elsewhere ? undefined : missing(svg, row.longer.elsewhere);
+  const x = grid(svg, { ...axis, zero: 0 }, width, ROW);
+  const { value: mean, low, high, few } = row.longer;
+  if (low !== null) interval(svg, x, axis, low, high, "var(--ink)");
+  if (mean > axis.high) beyond(svg, x(axis.high), -1, "var(--ink)");
+  else dot(svg, x(mean), few, "var(--ink)");
+  value(svg, width, signed(mean), row.untrained ? "untrained rows" : few, few ? "soft" : "strong");
 }
 
 const COSTS = { parameters: "parameters", products: "arithmetic" };
@@ -115,7 +112,7 @@ function drawCost(svg, width, row) {
 const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return row.loss?.elsewhere || untrained(row) ? undefined : missing(svg);
+  if (row.time === null && !row.baseline) return missing(svg, "not timed");
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
@@ -149,7 +146,7 @@ function writeCost(svg, row) {
   missing(svg, words.filter(Boolean).join(" · "));
 }
 
-const untrained = (row) => !row.loss && !row.rise && !row.baseline;
+const untrained = (row) => !row.loss && !row.longer && !row.baseline;
 
 function spoken(row, needs) {
   const ticks = needs.map((need, index) => `${need.title}: ${row.partly[index] ? "in part" : row.ticks[index] ? "yes" : "no"}`).join("; ");
@@ -158,7 +155,7 @@ function spoken(row, needs) {
   const cost = `parameters ${times(row.parameters)}, arithmetic ${times(row.products)}`;
   const open = row.loss?.undecided ? ` By the rules: ${row.loss.why}.` : "";
   const worse = open || (row.worse ? " Learns worse than added positions." : "");
-  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("rise on longer texts", row.rise)}. ${cost}, time ${timeInWords(row)}.`;
+  return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("loss on longer texts", row.longer)}. ${cost}, time ${timeInWords(row)}.`;
 }
 
 function cells(row, needs, asked) {
@@ -169,21 +166,22 @@ function cells(row, needs, asked) {
   return [
     make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),
     make("span", { class: "ticks" }, ...ticks),
-    ...["loss", "rise", "cost", "time"].map((kind) => make("span", { class: kind })),
+    ...["loss", "longer", "cost", "time"].map((kind) => make("span", { class: kind })),
   ];
 }
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, time, size, timed, trained, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, time, size, timed, trained, longer, axes, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
   const narrow = () => board.clientWidth <= NARROW;
   const timeAxis = { ...time, times: true, room: SPAN };
-  const scales = [[LOSS, 1], [RISE, 0], null, [timeAxis, 0]];
+  const [LOSS, LONGER] = [axes.loss, { ...axes.longer, room: ROOM }];
+  const scales = [[LOSS, LOSS.digits], [LONGER, LONGER.digits], null, [timeAxis, 0]];
   if (heading) {
-    const columns = [["Final loss, nats", trained], ["Rise at 4 × the length, nats", "the same recipe"], ["Size and arithmetic", size], ["Time of a step", timed]];
+    const columns = [["Final loss, nats", trained], ["Loss at 4 × the length, nats", longer], ["Size and arithmetic", size], ["Time of a step", timed]];
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
@@ -198,7 +196,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
     const places = [make("span"), make("span")];
-    const keys = ["loss, nats: ← better", "rise at 4 × the length"];
+    const keys = ["loss, nats: ← better", "loss at 4 × the length"];
     places.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
     parts.push(make("div", { class: "t axes" }, ...places));
   };
@@ -213,16 +211,16 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     const button = make("button", { class: `t${row.lacks.length ? " out" : ""}`, ...label });
     const made = cells(row, needs, asked);
     button.append(...made);
-    for (const [cell, number] of [[made[2], row.loss], [made[3], row.rise]]) {
+    for (const [cell, number] of [[made[2], row.loss], [made[3], row.longer]]) {
       if (number) cell.title = `${signed(number.value)}, ${number.note}`;
     }
     button.onclick = () => {
       button.setAttribute("aria-expanded", !expanded);
       setTriggerValue("row", expanded ? "" : row.name);
     };
-    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.rise && !row.rise.elsewhere];
-    [drawLoss, drawRise].forEach((draw, index) =>
-      drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row), known[index] ? ROW : untrained(row) || row.loss?.elsewhere ? 0 : WORDS]));
+    const known = [row.baseline || (row.loss && !row.loss.elsewhere), row.longer && !row.longer.elsewhere];
+    [drawLoss, drawLonger].forEach((draw, index) =>
+      drawings.push([made[index + 2], ROW, (svg, width) => draw(svg, width, row, [LOSS, LONGER][index]), known[index] ? ROW : untrained(row) || row.loss?.elsewhere ? 0 : WORDS]));
     drawings.push([made[4], ROW, (svg, width) => (narrow() ? writeCost(svg, row) : drawCost(svg, width, row)), WORDS]);
     drawings.push([made[5], ROW, (svg, width) => drawTime(svg, width, row, timeAxis), 0]);
     parts.push(button);
