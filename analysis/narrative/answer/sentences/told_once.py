@@ -248,6 +248,12 @@ register(
                 "2022).",
             ),
             Tempering(
+                "C42j",
+                SUPPORTED,
+                "In decoders, where the mask tells before from after, the same bias holds up: at four times the length "
+                "of training the loss ends {size:.2f} nats lower than with rotary positions (five seeds).",
+            ),
+            Tempering(
                 "C34h",
                 SUPPORTED,
                 "Keeping the cross terms does not matter by the rules: without them, positions told in every layer end "
