@@ -221,16 +221,16 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
     decoders: whether the losses of the board are of decoders, which the board of Experiments has none of.
     """
     way = IN_USE[row.method]
-    # A form that is ours alone is chosen by no configuration.
-    config = (way.decoder if decoders and way.decoder else way.config) if row.name == row.method else ""
+    form = form_of(row.name)
+    # A form that is ours alone is chosen by no configuration of the method.
+    usual = (way.decoder if decoders and way.decoder else way.config) if row.name == row.method else ""
+    config = form.config or usual
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")
         with left:
             added = extra(row.method).parameters(size)
             formula = extra(row.method).formula + (f" ({plural(added, 'parameter')})" if added else "")
-            says = " ".join(
-                filter(None, (described(row.name), way.note, form_of(row.name).note, asked_again(row.name)))
-            )
+            says = " ".join(filter(None, (described(row.name), way.note, form.note, asked_again(row.name))))
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True, vertical_alignment="center"):
                 encoding: dict[str, Value] = {"encoding": ENCODING_OF.get(row.name, ""), "other": ""}
@@ -245,7 +245,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
                     label = "Its row in Experiments" + (f": {named}" if named != row.title else "")
                     _link("experiments", label, "show_chart", {"preset": preset, "row": variant})
         with code:
-            if code := form_of(row.name).code:
+            if code := form.code:
                 st.caption("No configuration of transformers chooses it; these lines of torch do it.")
                 st.code(code, language="python", wrap_lines=True)
             elif config == NO_DECODER:

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from analysis.ablation.encoder import AddendConfig, AddendModel
 from analysis.ablation.variants import VARIANTS
 from analysis.narrative.choosing.methods import forms
-from analysis.narrative.choosing.settings import IN_USE
+from analysis.narrative.choosing.settings import IN_USE, NO_DECODER
 from analysis.narrative.choosing.sizes import VOCABULARY, ModelSize, extra, parameters, products
 
 SIZES = pytest.mark.parametrize(
@@ -199,9 +199,12 @@ def test_the_line_for_distances_makes_no_table_of_positions() -> None:
     assert model(torch.randint(3, 99, (1, longer))).last_hidden_state.shape[1] == longer
 
 
-@pytest.mark.parametrize("variant", [name for name, way in IN_USE.items() if way.config])
-def test_the_line_of_configuration_sets_what_it_says(variant: str) -> None:
-    line = IN_USE[variant].config
+LINES = [line for way in IN_USE.values() for line in (way.config, way.decoder) if line not in ("", NO_DECODER)]
+LINES += [form.config for name in IN_USE for form in forms(name).values() if form.config]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_line_of_configuration_sets_what_it_says(line: str) -> None:
     call = line.partition("(")[0]
     config = eval(line, {call: getattr(transformers, call)})
     asked = eval(line.replace(call, "dict", 1))

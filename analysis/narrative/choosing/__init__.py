@@ -5,7 +5,6 @@ the stored results; `table` puts the cells together. Nothing here weighs one fac
 """
 
 from analysis.figures.training.timing import measured_preset
-from analysis.narrative.choosing.evidence import own_decoders
 from analysis.narrative.choosing.methods import METHODS, Method, Pair
 from analysis.narrative.choosing.table import NEEDS, PARTS, Cell, MethodRow, lines
 
@@ -19,6 +18,5 @@ __all__ = [
     "Pair",
     "lines",
     "measured_preset",
-    "own_decoders",
 ]
 """Importing this package imports no torch."""

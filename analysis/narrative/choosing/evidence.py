@@ -23,7 +23,6 @@ from analysis.figures.training.trainings import (
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.settings import IN_CODE, USED
-from analysis.rules import training_rules
 from analysis.statistics import difference
 from analysis.store import read
 
@@ -59,11 +58,6 @@ def costs(variant: str, preset: str) -> dict[str, Finding]:
             text, f"preset {measured}, run {row.run_id}{where}", "experiments", {"part": "costs", "preset": measured}
         )
     return entries
-
-
-def own_decoders() -> Trained | None:
-    """Our own decoders of the judged preset; None where there are none."""
-    return own_trainings(training_rules().preset, CAUSAL)
 
 
 def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:

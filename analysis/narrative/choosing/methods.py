@@ -169,7 +169,8 @@ class Form(NamedTuple):
 
     name: in a word or two; empty for a method of one form. told: what makes it, for the line below the name. summary:
     what it does, in place of the variant's own. note: what its pictures leave out, in a sentence. code: lines of torch
-    that make it, where no configuration does; what they take is named in them.
+    that make it, where no configuration does; what they take is named in them. config: the call in transformers that
+    chooses it, where that is another one than the method's.
     """
 
     name: str = ""
@@ -177,6 +178,7 @@ class Form(NamedTuple):
     summary: str = ""
     note: str = ""
     code: str = ""
+    config: str = ""
 
 
 _WIDTH, _DEVIATION = PRESETS["width128"].hidden_size, PRESETS["width128"].initializer_range
@@ -209,7 +211,12 @@ FORMS = {
     "causal_polar": {"causal_polar": Form(code=_POLAR)},
     "causal_partial_25": {
         "causal_partial_25": Form("a quarter"),
-        "causal_partial_10": Form("a tenth", "no model named here"),
+        "causal_partial_10": Form(
+            "a tenth",
+            "no model named here",
+            config="GPTNeoXConfig("
+            'rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.1})',
+        ),
     },
     "sinusoidal": {
         "sinusoidal": Form(
@@ -230,7 +237,7 @@ FORMS = {
             f"The {_LEADING['position_dim']} dimensions of the shortest waves, at a standard deviation of "
             f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that start "
             f"at {_DEVIATION} and are not scaled; they are not trained. Measured {_WIDTH} wide: in a wider model, an "
-            "eighth of the dimensions has the same waves.",
+            "eighth of the dimensions has waves of the same lengths.",
             "The pictures are of all dimensions of the sinusoids, before they are made smaller.",
             f"{_SINUSOIDS}table[:, width // {_WIDTH // _LEADING_DIMENSIONS} :] = 0  # the shortest waves alone\n"
             "hidden = torch.nn.LayerNorm(width)(words + table)",
