@@ -122,7 +122,7 @@ def draw(pickers: Pickers) -> None:
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     st.caption(
-        f"{rows_of_methods(rows)}; two are in no model named here, and stand here to compare. A ring: the rules "
+        f"{rows_of_methods(rows)}. Some are in no model named here, and stand here to compare. A ring: the rules "
         "leave the difference open, or there are few seeds. A triangle lies beyond the axis. Untrained rows: on longer "
         "texts its table has rows that no step of training reached."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)

@@ -345,9 +345,8 @@ def test_who_needs_a_decoder_is_told_of_decoders(store: Path, needs: tuple[str, 
     said = board.headline(able)
     baseline = any(row.baseline for row in able)
     assert f"Of the {board.count(drawn.values()) + baseline} that we trained as small decoders" in said
-    assert said.endswith(
-        "“rotary, some dimensions, a tenth” and “rotary” end lowest; “polar” holds up best on longer texts"
-    )
+    assert said.endswith("“rotary, some dimensions” and “rotary” end lowest; “polar” holds up best on longer texts")
+    assert "“Rotary, some dimensions, a tenth”, which ends lowest, is the worst on longer" in board.summary(able, needs)
     paired = read.query(
         "SELECT v.final_loss - b.final_loss AS gap FROM pretrainings v JOIN pretrainings b USING (preset, seed) "
         "WHERE preset = ? AND v.variant = 'causal_partial_25' AND b.variant = 'causal_partial_10'",

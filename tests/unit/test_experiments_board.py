@@ -491,7 +491,7 @@ def test_which_encoding_names_the_times_that_the_board_shows(store):
         text = row_data(shown[name], board_rows.board("width128"))["numbers"][1]["text"]
         ends = [float(end) for end in text.removeprefix("× ").split("\N{EN DASH}")]
         assert ends == sorted({round(time, 2) for time in (shown[name].time, shown[name].earlier)})
-        assert name != "rotary" or f"{text} for rotary" in choosing_board.times_of_trained_models()
+        assert name != "rotary" or f"{text} for rotary in encoders" in choosing_board.times_of_trained_models()
     chosen = {row.name: row.time for row in choosing_board.rows("cpu2", (), ModelSize())}
     sql = "SELECT value FROM newest_costs WHERE variant = 'rotary' AND preset = 'cpu' AND measure = 'step_ratio'"
     assert chosen["rotary"] == read.query(sql).value[0]

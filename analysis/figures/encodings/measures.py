@@ -187,10 +187,10 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
         title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
+            "These are properties of tables, which foretell no loss of a trained model; losses stand under Methods.",
             "A grey stroke marks chance; a dash (–) says that nothing can be measured, since the encoding has no row "
             "for each position, or the same row for all. At the right, products of two positions' rows tell their "
             "distance; a model can learn to use an encoding that lies at the left.",
-            "These are properties of tables, which foretell no loss of a trained model; losses stand under Methods.",
             " ".join(f"{heading}: {SAYS[name]}." for name, heading in DRAWN.items()),
             f"The shift is by {params.shift}. The view Distances has the same numbers at the same setting.",
             "Bold and in black: the encodings that are picked. Encodings that a model has yet to train are drawn where "

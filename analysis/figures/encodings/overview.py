@@ -20,8 +20,8 @@ from analysis.figures.figure import Figure, Parameters, figure, one_of
 
 ENCODING_OF = {
     "rotary": "rotary",
-    "causal_partial_25": "rotary",
-    "causal_partial_10": "rotary",
+    "causal_partial_25": "none",
+    "causal_partial_10": "none",
     "hybrid": "rotary",
     "bert_a": "learned",
     "relative_only": "t5_bias",

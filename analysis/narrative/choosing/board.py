@@ -36,7 +36,7 @@ from analysis.literature import tables as published
 from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Form, Method, forms
-from analysis.narrative.choosing.settings import IN_CODE, IN_USE, USED
+from analysis.narrative.choosing.settings import HALF, IN_CODE, IN_USE, USED
 from analysis.rules import encoder_contests, training_rules
 from analysis.statistics import Difference, difference
 from analysis.store import read
@@ -158,7 +158,9 @@ def users(variant: str) -> str:
     """The models that use a method, in one line; the first few of many; of a form that is ours, what makes it."""
     if variant not in IN_USE:
         return form_of(variant).told
-    names = [use.models for use in USED.get(variant, ())] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
+    # A quarter and a half are two forms of one method; the row is of a quarter.
+    uses = [use for use in USED.get(variant, ()) if use.value != HALF]
+    names = [use.models for use in uses] or ([IN_CODE[variant].models] if variant in IN_CODE else [])
     if not names:
         return ABBREVIATED.get(variant, "no model named here")
     names = [name.split(", in ")[0].split(" and ")[0].replace(", a causal decoder", " (a decoder)") for name in names]
@@ -237,7 +239,12 @@ def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
     best = next((row for row in board if not row.lacks and row.loss and row.loss.judged), None)
     if best is None:
         return board
-    level = {row.name for row in board if row is not best and not row.lacks and not row.baseline and _level(row, best)}
+    able = [row for row in board if not row.lacks and not row.baseline]
+    last = max(_loss_on_axis(row) for row in able if row is best or _level(row, best))
+    # What stands between two that are tied is tied with them.
+    level = {
+        row.name for row in able if row is not best and row.loss and row.loss.judged and _loss_on_axis(row) <= last
+    }
     return [replace(row, tied=bool(level) and row.name in {best.name, *level}) for row in board]
 
 
@@ -497,11 +504,14 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
     lowest = _loss_on_axis(min(drawn, key=_loss_on_axis))
     near = [row for row in drawn if _loss_on_axis(row) == lowest or (row.loss and (row.loss.low or 0.0) <= lowest)]
     level = [row for row in drawn if row.tied] or near
-    names = _capped([f"“{uncapitalised(row.title)}”" for row in level])
+    # Forms of one method are one name here; what lies between two that are tied is named with them.
+    last = max(_loss_on_axis(row) for row in level)
+    lowest_methods = dict.fromkeys(row.method for row in drawn if _loss_on_axis(row) <= last)
+    names = _capped([f"“{uncapitalised(IN_USE[name].name)}”" for name in lowest_methods])
     few = sorted({row.loss.few for row in drawn if row.loss and row.loss.few})
     said = (
         f"Of the {count(drawn)} that we trained as small decoders{f' ({join_names(few)})' * bool(few)}, "
-        f"{names} end{'s' * (len(level) == 1)} lowest"
+        f"{names} end{'s' * (len(lowest_methods) == 1)} lowest"
     )
     rises = [(row.longer.value, row) for row in drawn if row.longer and row.longer.causal]
     if len(rises) < COMPARABLE:
@@ -535,7 +545,7 @@ def _level(other: EncodingRow, best: EncodingRow) -> bool:
     if (paired := _paired(other, best)) is not None:
         return paired.low <= 0
     if other.baseline:
-        return best.loss is not None and (best.loss.high or 0.0) > -training_rules().margin
+        return best.loss is not None and (best.loss.high or 0.0) >= 0
     lowest = best.loss.value if best.loss else 0.0
     highest = lowest if best.loss is None or best.loss.high is None else best.loss.high
     return other.loss is not None and other.loss.judged and (other.loss.low or 0.0) <= highest
@@ -621,7 +631,11 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
         return f"None of the {count(board)} methods can do it all."
     if not needs:
         return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
-    return f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
+    said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
+    first = able[0]
+    if of_decoders(able) and first.loss and first.longer and _highest_on_longer(first, able):
+        said += f" “{first.title}”, which ends lowest, is the worst on longer texts."
+    return said
 
 
 def rows_in_words(board: Sequence[EncodingRow]) -> str:
@@ -670,7 +684,7 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
             limits = [
                 f"{signed_or_zero(losses[best])} nats",
                 row.loss.why if row.loss and row.loss.undecided else "",
-                "highest on longer texts" if _highest_on_longer(row, board) else "",
+                "worst on longer texts" if _highest_on_longer(row, board) else "",
             ]
             lowest[need] = f"{_inside(best)} ({', '.join(filter(None, limits))})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
@@ -827,5 +841,5 @@ def times_of_trained_models() -> str:
     said = ratio_range(float(newest[0]), earlier_times(preset).set_index("variant").value.get("rotary"))
     return (
         f"Experiments shows the time of the models that were trained, in which feed-forward layers are matched (recipe "
-        f"{preset}, {PRESETS[preset].precision}): × {said} for rotary."
+        f"{preset}, {PRESETS[preset].precision}): × {said} for rotary in encoders."
     )

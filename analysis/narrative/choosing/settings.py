@@ -30,17 +30,14 @@ IN_USE: dict[str, InUse] = {
     "causal_partial_25": InUse(
         "Rotary, some dimensions",
         'GPTNeoXConfig(rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.25})',
-        "The pictures are of the part that is rotated; the other dimensions hold no position. "
-        "Models turn a quarter or a half.",
+        "Models turn a quarter or a half, with waves of their own for that part; no picture of it is drawn.",
     ),
     "hybrid": InUse(
         "Rotary, some layers",
         "SmolLM3Config(no_rope_layer_interval=4)",
         "The pictures are of the layers that rotate; in the others there is no position.",
     ),
-    "bert_a": InUse(
-        "Learned, added", "BertConfig(max_position_embeddings=512)", decoder="GPT2Config(n_positions=1024)"
-    ),
+    "bert_a": InUse("Learned, added", "BertConfig(max_position_embeddings=512)", decoder="GPT2Config(n_positions=512)"),
     "relative_only": InUse(
         "Bias by distance, learned",
         "T5Config(relative_attention_num_buckets=32, relative_attention_max_distance=128)",
@@ -118,7 +115,7 @@ USED: dict[str, tuple[Used, ...]] = {
             QUARTER,
         ),
         Used("GLM-4", "Glm4Config", "rope_parameters.partial_rotary_factor", HALF),
-        Used("Phi-2", "PhiConfig", "rope_parameters.partial_rotary_factor", HALF),
+        Used("Phi-1", "PhiConfig", "rope_parameters.partial_rotary_factor", HALF),
     ),
     "hybrid": (
         Used("SmolLM3", "SmolLM3Config", "no_rope_layer_interval", 4),

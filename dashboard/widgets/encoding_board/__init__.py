@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from analysis.ablation.presets import PRESETS
 from analysis.core.colours import VERDICTS
 from analysis.core.formatting import plural
 from analysis.figures.training.timing import ratio_range
-from analysis.narrative.choosing.board import SHORT_NEEDS, EncodingRow
+from analysis.narrative.choosing.board import EQUAL_SIZES, SHORT_NEEDS, EncodingRow
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.sizes import ModelSize
 from dashboard.widgets.moving_pictures import show_component
@@ -90,8 +91,9 @@ def show_rows(
             "time": time,
             "trained": trained,
             "longer": f"{length} → {4 * length} tokens",
+            "zero": f"0: added at {length}",
             "axes": DECODERS if decoders else ENCODERS,
-            "timed": f"on a CPU, {timed_width} wide",
+            "timed": f"on a CPU, {PRESETS[EQUAL_SIZES].precision}, {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}, {plural(size.length, 'token')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },

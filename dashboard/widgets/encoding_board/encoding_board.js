@@ -172,7 +172,7 @@ function cells(row, needs, asked) {
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
   const board = root.querySelector(".board");
-  const { rows, needs, asked, open, heading, lacking, time, size, timed, trained, longer, axes, contradicted } = JSON.parse(data.json);
+  const { rows, needs, asked, open, heading, lacking, time, size, timed, trained, longer, zero, axes, contradicted } = JSON.parse(data.json);
   board.style.cssText = `${data.colours} --contradicted: ${contradicted};`;
   const parts = [];
   const drawings = [];
@@ -185,7 +185,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
     const ticks = make("span", { class: "ticks" }, ...needs.map((need) => make("span", { title: need.title }, need.short)));
     const head = make("div", { class: "t head" },
       make("span", {}, "lowest loss first; press a row for its pictures"), make("span", {}, make("b", {}, "What it can do"), ticks));
-    const keys = ["← better than added", "← better", "", "added: × 1"];
+    const keys = ["← better than added", zero, "", "added: × 1"];
     columns.forEach(([title, of], index) => {
       const axis = make("span", { style: "display: block" });
       put(head, "span", {}, make("b", {}, title), of, axis);
@@ -196,7 +196,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   // A narrow board has its axes once above each group.
   const axesAbove = () => {
     const places = [make("span"), make("span")];
-    const keys = ["loss, nats: ← better", "loss at 4 × the length"];
+    const keys = ["loss, nats: ← better", `loss at ${longer}`];
     places.forEach((place, index) => drawings.push([place, AXIS, (svg, width) => drawAxis(svg, width, scales[index][0], keys[index], scales[index][1])]));
     parts.push(make("div", { class: "t axes" }, ...places));
   };
