@@ -214,6 +214,8 @@ FORMS = {
         "causal_partial_10": Form(
             "a tenth",
             "no model named here",
+            "As rotary, but only the first tenth of each head's dimensions is rotated (6 of 64); the others compare "
+            "words alone.",
             config="GPTNeoXConfig("
             'rope_parameters={"rope_type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.1})',
         ),
