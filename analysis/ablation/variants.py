@@ -151,6 +151,14 @@ class Variant:
         return fields
 
 
+_LEADING_SINUSOIDS: Mapping[str, Setting] = {
+    "position": "sinusoidal",
+    "combine": "add",
+    "position_dim": 16,
+    "leading": True,
+    "position_deviation": 0.1,
+}
+"""The settings of the 16 shortest waves of the sinusoidal code, added."""
 _TABLE = (
     Variant(
         name="alibi",
@@ -383,14 +391,7 @@ _TABLE = (
         summary="Each token sees those before it and predicts the next; the first 16 dimensions of the sinusoidal "
         "code, of standard deviation 0.1 and not trained, are added to the first 16 of words that take the whole "
         "width.",
-        settings={
-            "causal": True,
-            "position": "sinusoidal",
-            "combine": "add",
-            "position_dim": 16,
-            "leading": True,
-            "position_deviation": 0.1,
-        },
+        settings={"causal": True, **_LEADING_SINUSOIDS},
         size="Fewer parameters: the table of positions is not trained.",
     ),
     Variant(
@@ -440,13 +441,7 @@ _TABLE = (
         combines="concatenated",
         summary="The first 16 dimensions of the sinusoidal code, of standard deviation 0.1 and not trained, stand "
         "beside words that take the rest of the width: the arrangement that the question itself proposes.",
-        settings={
-            "position": "sinusoidal",
-            "combine": "concat",
-            "position_dim": 16,
-            "leading": True,
-            "position_deviation": 0.1,
-        },
+        settings={**_LEADING_SINUSOIDS, "combine": "concat"},
         size="Fewer parameters: the table of words is narrower by 16, and that of positions is not trained.",
     ),
     Variant(
@@ -666,13 +661,7 @@ _TABLE = (
         summary="The first 16 dimensions of the sinusoidal code, of standard deviation 0.1 and not trained, are added "
         "to the first 16 of words that take the whole width: the control of Concatenated, leading sinusoids, with the "
         "same sinusoids and no others.",
-        settings={
-            "position": "sinusoidal",
-            "combine": "add",
-            "position_dim": 16,
-            "leading": True,
-            "position_deviation": 0.1,
-        },
+        settings=_LEADING_SINUSOIDS,
         size="Fewer parameters: the table of positions is not trained.",
     ),
     Variant(

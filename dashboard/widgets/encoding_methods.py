@@ -233,8 +233,8 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
             says = " ".join(filter(None, (described(row.name), way.note, form.note, asked_again(row.name))))
             st.markdown(f"{escape_markdown(says)}  \nAt your size: {formula}.")
             with st.container(horizontal=True, vertical_alignment="center"):
-                encoding: dict[str, Value] = {"encoding": ENCODING_OF.get(row.name, ""), "other": ""}
                 if has_pictures(row.name):
+                    encoding: dict[str, Value] = {"encoding": ENCODING_OF[row.name], "other": ""}
                     jump(PAGE, "All of its pictures", {"look": "values", **encoding}, icon="texture")
                 if row.drawn and decoders:
                     link: dict[str, Value] = {"part": "gap", "preset": JUDGED, "objective": CAUSAL}

@@ -25,6 +25,12 @@ def measured_preset(preset: str) -> str:
     return preset if rows.empty else str(rows.preset[0])
 
 
+def newest_times(preset: str) -> pd.Series:
+    """Variant -> the newest measurement of its time a step over that of the encoder that adds."""
+    sql = "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'"
+    return read.query(sql, [preset]).set_index("variant").value
+
+
 def earlier_times(preset: str) -> pd.DataFrame:
     """The measurement of each variant's time a step before the newest: variant, value, rounds and clock."""
     return read.query(

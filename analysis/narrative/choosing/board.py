@@ -23,7 +23,7 @@ from analysis.figures.experiments.board_rows import board as experiments_board, 
 from analysis.figures.figure import LONGEST_HEADING
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
-from analysis.figures.training.timing import earlier_times, percent_range, ratio_range
+from analysis.figures.training.timing import earlier_times, newest_times, percent_range, ratio_range
 from analysis.figures.training.trainings import (
     CAUSAL,
     MASKED,
@@ -39,7 +39,6 @@ from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Form, Met
 from analysis.narrative.choosing.settings import HALF, IN_CODE, IN_USE, USED
 from analysis.rules import encoder_contests, training_rules
 from analysis.statistics import Difference, difference
-from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
 NAMES_SHOWN = 4
@@ -135,8 +134,7 @@ class EncodingRow:
 
     def json(self) -> dict[str, Any]:
         """The row as JSON can hold it."""
-        plateau = self.loss is not None and self.loss.why == PLATEAU
-        return asdict(self) | {"worse": self.worse, "untrained": self.untrained, "plateau": plateau}
+        return asdict(self) | {"worse": self.worse, "untrained": self.untrained}
 
 
 def in_use() -> list[Method]:
@@ -201,9 +199,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     check_needs(needs)
     kind = CAUSAL if "causal" in needs else MASKED
     recipes = _recipes(preset, kind)
-    times = read.query(
-        "SELECT variant, value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio'", [EQUAL_SIZES]
-    ).set_index("variant")
+    times = newest_times(EQUAL_SIZES)
     before = earlier_times(EQUAL_SIZES).set_index("variant").value
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
@@ -227,7 +223,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 longer=_first(_longer(variant, trained, preset, kind) for trained in (*first, *recipes)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                time=_time(variant, times.value, kind),
+                time=_time(variant, times, kind),
                 earlier=_time(variant, before, kind),
             )
         )
@@ -822,8 +818,9 @@ def trained_title(method: Method) -> str:
 
 def asked_again(variant: str) -> str:
     """The finding of a later file of rules on a variant's final loss, on seeds of its own; empty for none."""
+    facts = {one.id: one for one in statements()}
     for contest, rules in encoder_contests().values():
-        fact = next((one for one in statements() if one.id == contest.id), None)
+        fact = facts.get(contest.id)
         if contest.asks_again and contest.variant == variant and fact is not None and not fact.missing:
             seeds = plural(len(rules.seeds), "new seed")
             return f"With recipe {contest.preset} and {seeds} (statement {fact.id}): {fact.sentence}"
@@ -833,12 +830,10 @@ def asked_again(variant: str) -> str:
 def times_of_trained_models() -> str:
     """A sentence on the time that Experiments shows, of the models of a recipe that were trained; empty for none."""
     preset = evidence.measured_preset(default_preset())
-    newest = read.query(
-        "SELECT value FROM newest_costs WHERE preset = ? AND measure = 'step_ratio' AND variant = 'rotary'", [preset]
-    ).value
-    if newest.empty or preset == EQUAL_SIZES:
+    newest = newest_times(preset)
+    if "rotary" not in newest.index or preset == EQUAL_SIZES:
         return ""
-    said = ratio_range(float(newest[0]), earlier_times(preset).set_index("variant").value.get("rotary"))
+    said = ratio_range(float(newest["rotary"]), earlier_times(preset).set_index("variant").value.get("rotary"))
     return (
         f"Experiments shows the time of the models that were trained, in which feed-forward layers are matched (recipe "
         f"{preset}, {PRESETS[preset].precision}): × {said} for rotary in encoders."
