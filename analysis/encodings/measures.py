@@ -40,6 +40,11 @@ class Movement(NamedTuple):
         variance = np.sort(self.sd**2)[::-1]
         return float(variance[:columns].sum() / variance.sum()) if variance.sum() > 0 else np.nan
 
+    def columns_with(self, share: float) -> int:
+        """The fewest columns that together hold this share of the variance; 0 where nothing varies."""
+        variance = np.sort(self.sd**2)[::-1]
+        return int(np.searchsorted(variance.cumsum(), share * variance.sum()) + 1) if variance.sum() > 0 else 0
+
     def first_share(self, columns: int) -> float:
         """Share of the variance that the first `columns` hold; NaN where nothing varies."""
         variance = self.sd**2
@@ -127,6 +132,24 @@ def first_rise(similarity: Scores) -> float:
         return np.nan
     rises = np.flatnonzero(np.diff(profile.mean) > ROUNDING * np.abs(profile.mean).max())
     return float(profile.distance[rises[0] + 1]) if len(rises) else np.inf
+
+
+def visible_rise(similarity: Scores, part: float) -> float:
+    """The first distance, in tokens, from which the mean similarity climbs by a part of its height without falling.
+
+    Over both sides and from distance 0; the height is the largest mean less the smallest. Infinite if it never climbs
+    as much within the length; NaN if constant.
+    """
+    profile = by_distance(similarity, folded=True)
+    if len(profile.mean) < 2 or np.isnan(_spread(similarity)):
+        return np.nan
+    least, climbed, began = part * np.ptp(profile.mean), 0.0, 0.0
+    for distance, step in zip(profile.distance[1:], np.diff(profile.mean), strict=True):
+        began = began if climbed else float(distance)
+        climbed = climbed + step if step > 0 else 0.0
+        if climbed > 0 and climbed >= least:
+            return began
+    return np.inf
 
 
 def symmetry(similarity: Scores) -> float:

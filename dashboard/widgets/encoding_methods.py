@@ -35,6 +35,7 @@ from analysis.narrative.choosing.board import (
     rows as encoding_rows,
     rows_in_words,
     rows_of_methods,
+    seeds_of_their_own,
     studied,
     summary,
     times_of_trained_models,
@@ -102,6 +103,8 @@ def draw(pickers: Pickers) -> None:
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.time_axis(rows), encoding_board.differing_needs(rows)
     dark = show.theme().dark
+    usual = usual_recipe(needs)
+    recipe = PRESETS[usual]
     show_rows = partial(
         encoding_board.show_rows,
         asked=needs,
@@ -111,8 +114,8 @@ def draw(pickers: Pickers) -> None:
         time=axis,
         size=size,
         timed_width=TIMED_WIDTH,
-        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, recipe {usual_recipe(needs)}",
-        length=PRESETS[usual_recipe(needs)].length,
+        trained=f"our {'decoders' if of_decoders(rows) else 'encoders'}, {recipe.hidden_size} wide",
+        length=recipe.length,
         decoders=of_decoders(rows),
         dark=dark,
     )
@@ -128,27 +131,25 @@ def draw(pickers: Pickers) -> None:
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
         + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)
     )
-    usual = usual_recipe(needs)
-    recipe = PRESETS[usual]
     with st.expander("How losses and times were measured", key=f"{PAGE}.measured"):
         notes = [
             f"{rows_in_words(rows)} Losses are of our {_models(rows)} by {recipes(rows)}, with 95\u00a0% intervals "
             "over seeds paired with learned, added positions of the same recipe. All models of a recipe have about "
-            "as many parameters: feed-forward layers are narrower where positions need some. “Recipe …”, below a "
-            "number: of that recipe, against adding of the same.",
+            "as many parameters: feed-forward layers are narrower where positions need some. “Another recipe”, "
+            f"below a number: against adding of that recipe. {seeds_of_their_own(rows)}",
             f"Where a cell says “{DECODER_ONLY}”, “{ENCODER_ONLY}” or “another recipe” in place of a dot, we trained "
             "the method in that way alone, and its loss has no place on this axis.",
             f"{OPEN_IN_WORDS} “Tied first”: the 95\u00a0% interval of its difference from the lowest, paired by seed, "
             "includes zero (of two recipes: their intervals overlap).",
             f"Our models are small. Recipe {usual}: {plural(recipe.layers, 'layer')}, "
             f"{plural(recipe.heads, 'head')}, width {recipe.hidden_size}, {recipe.vocabulary:,} words, texts of "
-            f"{recipe.length} tokens, {recipe.steps:,} steps. Seeds that a later file of rules asked for stand in its "
-            "statements alone.",
+            f"{recipe.length} tokens, {recipe.steps:,} steps.",
             f"The loss at 4 times the length is that of the same models on texts of {4 * recipe.length} tokens, minus "
             f"the loss of added positions on texts of {recipe.length}, with the 95\u00a0% interval over paired seeds.",
-            f"The time of a step was measured twice in small models of recipe {EQUAL_SIZES}, whose feed-forward layers "
-            f"are equally wide, on one core of a CPU in {PRESETS[EQUAL_SIZES].precision}; another machine may give "
-            f"other ratios. {times_of_trained_models()} Arithmetic is of a text in a batch of {TEXTS}.",
+            f"The time of a step was measured on one core of a CPU; another machine may give other ratios. The dot is "
+            f"the newest measurement of small models of recipe {EQUAL_SIZES} ({PRESETS[EQUAL_SIZES].precision}), whose "
+            f"feed-forward layers are equally wide. {times_of_trained_models()} Arithmetic is of a text in a batch of "
+            f"{TEXTS}.",
             FORMS_IN_WORDS,
             longer_texts(rows, needs),
         ]
@@ -209,8 +210,8 @@ def _draw_size(pickers: Pickers) -> ModelSize:
         )
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
-            f"{VOCABULARY:,} words; arithmetic is of one text in a batch of {TEXTS}. Time was measured twice in our "
-            f"models of width {TIMED_WIDTH} (recipe {EQUAL_SIZES}), on a CPU, and does not change with your size."
+            f"{VOCABULARY:,} words; arithmetic is of one text in a batch of {TEXTS}. Time was measured in our "
+            f"models of width {TIMED_WIDTH}, on a CPU, and does not change with your size."
         )
     return size
 
@@ -223,7 +224,7 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
     way = IN_USE[row.method]
     form = form_of(row.name)
     # A form that is ours alone is chosen by no configuration of the method.
-    usual = (way.decoder if decoders and way.decoder else way.config) if row.name == row.method else ""
+    usual = way.call(size.length, decoder=decoders) if row.name == row.method else ""
     config = form.config or usual
     with st.container(border=True, key=f"{PAGE}.opened"):
         left, code = st.columns(2, gap="large")

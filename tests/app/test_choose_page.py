@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.figures.encodings.overview import has_pictures
 from analysis.narrative.choosing import NEEDS, PARTS, board
-from analysis.narrative.choosing.board import VARIANT_NAMES
+from analysis.narrative.choosing.board import VARIANT_NAMES, form_of
 from analysis.narrative.choosing.settings import IN_USE
+from analysis.narrative.choosing.sizes import ModelSize
 from tests.app import shown as reader
 from tests.app.shown import figures
 
@@ -46,7 +47,9 @@ def test_a_row_opens_its_pictures_and_its_configuration(row: str) -> None:
     fine(app)
     assert len(figures(app)) == has_pictures(row), "of no table, or of random numbers, there is nothing to draw"
     code = " ".join(block.value for block in app.code)
-    assert IN_USE[row].config in code if row in IN_USE and IN_USE[row].config else row in code
+    usual = IN_USE[row].call(ModelSize().length, decoder=False) if row in IN_USE else ""
+    assert (form_of(row).code or form_of(row).config or usual).strip() in code
+    assert code
 
 
 def test_needs_are_in_the_address_and_answered() -> None:

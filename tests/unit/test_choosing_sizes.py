@@ -199,8 +199,39 @@ def test_the_line_for_distances_makes_no_table_of_positions() -> None:
     assert model(torch.randint(3, 99, (1, longer))).last_hidden_state.shape[1] == longer
 
 
-LINES = [line for way in IN_USE.values() for line in (way.config, way.decoder) if line not in ("", NO_DECODER)]
+LINES = [way.call(1024, decoder=decoder) for way in IN_USE.values() for decoder in (False, True)]
+LINES = [line for line in dict.fromkeys(LINES) if line not in ("", NO_DECODER)]
 LINES += [form.config for name in IN_USE for form in forms(name).values() if form.config]
+
+
+def test_a_learned_table_has_a_row_for_each_token_of_the_readers_texts() -> None:
+    way = IN_USE["bert_a"]
+    assert (way.call(300, decoder=False), way.call(2048, decoder=True)) == (
+        "BertConfig(max_position_embeddings=300)",
+        "GPT2Config(n_positions=2048)",
+    )
+
+
+def test_the_lines_that_keep_words_and_positions_apart_give_the_scores_of_our_model() -> None:
+    """Against the encoder that was trained, with random weights, in float64."""
+    torch.manual_seed(0)
+    size = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 1, "max_position_embeddings": 16}
+    model = AddendModel(AddendConfig(**VARIANTS["tupe_a"].settings, **size)).double()
+    own = model.encoder.position_scores
+    torch.nn.init.normal_(own.positions.weight)
+    length, heads, dim = 9, 4, 8
+    split = lambda rows: rows.unflatten(-1, (heads, dim)).transpose(0, 1)  # noqa: E731
+    rows = own.normed(length)
+    products = split(own.query(rows)) @ split(own.key(rows)).transpose(1, 2)
+    query, key = torch.randn(2, heads, length, dim, dtype=torch.float64)
+    given = {
+        "norm": own.LayerNorm, "table": own.positions.weight[own.extra_rows :], "length": length, "dim": dim,
+        "of_query": lambda rows: split(own.query(rows)), "of_key": lambda rows: split(own.key(rows)),
+        "from_cls": products[:, 0, 0, None], "to_cls": products[:, 1, 1, None], "query": query, "key": key,
+    }  # fmt: skip
+    exec(forms("tupe_a")["tupe_a"].code, given)
+    words = query @ key.transpose(-1, -2) / (2 * dim) ** 0.5
+    assert torch.allclose(given["scores"], words + own(length)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("line", LINES)

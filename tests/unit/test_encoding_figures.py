@@ -15,11 +15,11 @@ from analysis.core.formatting import percent
 from analysis.encodings import ENCODINGS, encode, measures
 from analysis.figures import FIGURES, drawing
 from analysis.figures.encodings import measures as of_all
-from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows
+from analysis.figures.encodings.compared_rows import VISIBLE, RowSimilarityParameters, compare_rows
 from analysis.figures.encodings.heat import from_the_fastest
-from analysis.figures.encodings.measures import CHANCE, DRAWN, GOOD, HEADINGS, MEASURES, in_words
+from analysis.figures.encodings.measures import CHANCE, DRAWN, HEADINGS, MEASURES, SAYS, in_words
 from analysis.figures.encodings.shift import shift_result, shifts, shown_dimensions
-from analysis.figures.encodings.similarity import NUMBERS, VISIBLE, _others, first_rise
+from analysis.figures.encodings.similarity import NUMBERS, _others, first_rise
 from analysis.figures.encodings.sized import colour_limit, sized
 from analysis.store import files, read
 
@@ -232,14 +232,14 @@ def test_every_other_encoding_of_the_same_measure_stands_behind():
 
 def test_similarity_numbers_are_those_of_the_map_shown():
     like = compare_rows(sized("sinusoidal", 128, 512), "dot")
-    assert like.numbers["first_rise"] == 44
+    assert like.numbers["visible_rise"] == np.inf, "it rises at 44 for the first time, and by less than can be seen"
     assert like.numbers["symmetry"] == 1
     assert like.numbers["monotonicity"] == measures.monotonicity(ENCODINGS["sinusoidal"].similarity(128, 512))
     (own_map,) = drawing.panels(made("encoding_pairs", compare="dot", dim=512, other=""))
     below = " ".join(own_map.to_dict()["title"]["subtitle"])
     assert "by distance alone 1.00" in below
     assert f"nearer is more alike {like.numbers['monotonicity']:.2f}" in below
-    assert "symmetric 1.00; first rises again: 44 tokens" in below
+    assert "symmetric 1.00; rises again: never" in below
     caption = made("encoding_similarity", compare="dot", dim=512, other="").caption
     assert all(f"{MEASURES[name].title}: {MEASURES[name].definition}" in caption for name in NUMBERS)
 
@@ -394,21 +394,50 @@ def test_the_measures_on_screen_are_those_that_a_summary_of_an_encoding_has():
     assert set(MEASURES) == set(frame.measure)
     for name, dim in (("sinusoidal", 384), ("learned", 384), ("alibi", 8)):
         numbers = measures.summary(name, length=128, dim=dim)
-        numbers["moving_share"], numbers["shift_r2"] = numbers["moving_dims"] / dim, numbers["shift_r2_8"]
-        for measure, value in frame.loc[frame.encoding == name, ["measure", "value"]].itertuples(index=False):
+        numbers["shift_r2"] = numbers["shift_r2_8"]
+        variance = np.sort(np.var(encode(name, length=128, dim=dim), axis=0))[::-1]
+        most = [held for held in variance.cumsum() if held < 0.99 * variance.sum()]
+        numbers["moving_share"] = (len(most) + 1) / dim
+        del numbers["first_rise"]
+        own = frame[(frame.encoding == name) & (frame.measure != "visible_rise")]
+        for measure, value in own[["measure", "value"]].itertuples(index=False):
             assert value == pytest.approx(numbers[measure], abs=1e-6, nan_ok=True), (name, measure)
 
 
-def test_every_measure_is_drawn_or_in_the_table_with_what_is_good():
+def test_every_measure_is_drawn_or_in_the_table_and_has_a_meaning_in_plain_words():
     assert {*DRAWN, *HEADINGS} == set(MEASURES)
     assert not set(DRAWN) & set(HEADINGS)
     assert set(CHANCE) == set(DRAWN)
-    assert set(GOOD) == set(HEADINGS)
+    assert set(SAYS) == set(MEASURES)
     table = made("encoding_other_measures")
     assert set(table.frame().measure) == set(HEADINGS)
-    (cells,) = (p.to_dict() for p in drawing.panels(table))
-    rows = next(rows for rows in cells["datasets"].values() if "text" in rows[0])
-    assert {row["meaning"] for row in rows if row["title"] == "Good is"} == {words for _, words in GOOD.values()}
+    assert all(f"{heading}: {SAYS[name]}" in table.caption for name, heading in HEADINGS.items())
+
+
+def test_the_picture_in_words_is_of_the_encodings_that_are_drawn():
+    for other in ("", "t5_bias"):
+        figure = made("encoding_measures", encoding="rotary", other=other)
+        (panel,) = drawing.panels(figure)
+        rows = max((rows for rows in panel.to_dict()["datasets"].values() if "hue" in rows[0]), key=len)
+        drawn = {row["title"] for row in rows}
+        assert figure.alt.startswith(f"{len(drawn)} encodings by each measure")
+        assert (ENCODINGS["t5_bias"].title in drawn) == bool(other)
+        assert all(f"{heading}: lowest" in figure.alt for heading in DRAWN.values())
+
+
+@pytest.mark.parametrize(
+    ("profile", "rise"),
+    [
+        ([1.0, 0.8, 0.6, 0.4], np.inf),
+        ([1.0, 0.5, 0.0, 0.04, 0.0], np.inf),
+        ([1.0, 0.5, 0.0, 0.03, 0.06], 3),
+        ([1.0, 0.5, 0.0, 0.03, 0.0, 0.5], 5),
+        ([1.0, 1.0, 1.0], np.nan),
+    ],
+)
+def test_likeness_rises_again_where_it_climbs_by_a_visible_part_of_its_height(profile: list[float], rise: float):
+    away = np.abs(np.subtract.outer(range(len(profile)), range(len(profile))))
+    assert measures.visible_rise(np.array(profile)[away], 0.05) == pytest.approx(rise, nan_ok=True)
 
 
 def test_a_random_table_lies_at_chance_and_sinusoids_at_the_good_end():
@@ -474,9 +503,9 @@ def test_the_newest_of_two_runs_of_the_command_is_read(tmp_path, monkeypatch):
 
 
 def test_words_for_numbers():
-    assert in_words("first_rise", np.inf) == "never"
-    assert in_words("first_rise", 1.0) == "1 token"
-    assert in_words("first_rise", 44.0) == "44 tokens"
+    assert in_words("visible_rise", np.inf) == "never"
+    assert in_words("visible_rise", 1.0) == "1 token"
+    assert in_words("visible_rise", 44.0) == "44 tokens"
     assert in_words("symmetry", np.nan) == "undefined"
     assert in_words("shift_r2_8", -0.001) == "0.00"
 

@@ -9,6 +9,8 @@ from analysis.encodings import ENCODINGS, measures
 from analysis.figures.encodings.sized import EncodingPairParameters, SizedEncoding
 
 COMPARISONS = {"cosine": "Cosine", "dot": "Dot product"}
+VISIBLE = 0.05
+"""The part of its height by which similarity has to climb again before a reader sees it."""
 
 
 class RowSimilarities(NamedTuple):
@@ -43,7 +45,7 @@ def compare_rows(entry: SizedEncoding, compare: str, **options: object) -> RowSi
         "translation_invariance": measures.translation_invariance(values),
         "monotonicity": measures.monotonicity(values),
         "symmetry": measures.symmetry(values),
-        "first_rise": measures.first_rise(values),
+        "visible_rise": measures.visible_rise(values, VISIBLE),
     }
     return RowSimilarities(values, kind, measures.by_distance(values), numbers)
 

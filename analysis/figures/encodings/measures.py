@@ -4,7 +4,7 @@ Three of them are drawn as dots; the others stand in a table.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -12,12 +12,19 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import colours, default_model
-from analysis.core.formatting import sentences
+from analysis.core.formatting import percent, sentences
 from analysis.encodings import ENCODINGS, measures
 from analysis.figures import marks
 from analysis.figures.cell_table import cell_table
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.encodings.compared_rows import RowSimilarityParameters, compare_rows, setting, which_similarity
+from analysis.figures.encodings.compared_rows import (
+    VISIBLE,
+    RowSimilarityParameters,
+    compare_rows,
+    setting,
+    which_similarity,
+)
+from analysis.figures.encodings.movement import MOST
 from analysis.figures.encodings.shift import ShiftResult, shift_result
 from analysis.figures.encodings.sized import SizedEncoding, citation_keys, export_command, origins, sized
 from analysis.figures.figure import Figure, figure
@@ -38,32 +45,22 @@ ENDS = {
 CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2": 0.0}
 """The value of each drawn measure where nothing connects positions that are near."""
 HEADINGS = {
-    "first_rise": "First rises again, tokens",
+    "visible_rise": "Rises again, tokens",
     "symmetry": "Before is as after",
     "cosine_next": "Neighbours alike, cosine",
-    "moving_share": "Columns that move",
+    "moving_share": "Columns that vary",
     "top_half_share": "Variance in half of them",
     "frequency_mean": "Cycles a token",
 }
 """The columns of the table, from left to right -> their headings."""
-GOOD = {
-    "first_rise": ("late", "late: until then, farther positions are less alike"),
-    "symmetry": ("< 1", "below 1: else products of rows cannot tell before from after"),
-    "cosine_next": ("high", "high, but below 1: neighbours are alike and can be told apart"),
-    "moving_share": ("high", "high: few columns are spent on what hardly changes"),
-    "top_half_share": (".5", ".5: every column carries as much"),
-    "frequency_mean": ("low", "low: what changes slowly reaches far"),
-}
-"""A good value of each measure of the table, in a cell and in words; good for reading distances off products of rows.
-"""
 SAYS = {
     "translation_invariance": "the part of how alike positions are that their distance alone decides",
     "monotonicity": "how often, of two keys, the nearer is the more alike",
     "shift_r2": "how well one matrix, fitted on some positions, finds the one so far further on from others (R²)",
-    "first_rise": "the distance from which farther positions are more alike again",
+    "visible_rise": f"the distance from which likeness climbs again by {percent(VISIBLE)} of its height",
     "symmetry": "the part of their likeness that is the same before as after; at 1, products do not tell which it is",
     "cosine_next": "how alike two neighbours are; at 1 they could not be told apart",
-    "moving_share": "the part of the columns whose values move by more than 0.5 over all positions",
+    "moving_share": f"the part of the columns that hold {percent(MOST)} of what varies over all positions",
     "top_half_share": "the part of all variance that the more variable half of the columns holds",
     "frequency_mean": "how often an average column swings up and down per token",
 }
@@ -74,7 +71,6 @@ COLUMN_TITLE, FITTING = 12, 540
 """Letters in a line of a column's heading, and the pixels of a plot from which it stands in one line."""
 FIXED, RANDOM = "Computed or trained", "Random here: a model trains them"
 """The groups of rows: encodings whose values are what a model uses, and those that are random until a model trains."""
-GOOD_ROW = "Good is"
 SHORT = 15
 """Pixels of a number such as .71."""
 LABEL = 16
@@ -96,10 +92,10 @@ class DescribedMeasure(NamedTuple):
 
 MEASURES = {
     "moving_share": DescribedMeasure(
-        "Moving dimensions",
-        "those ranging over more than 0.5",
+        "Varying columns",
+        f"those with {percent(MOST)} of the variance",
         "share of columns",
-        "The share of the columns whose values range over more than 0.5 (largest minus smallest, over the rows).",
+        f"The smallest share of the columns that together hold {percent(MOST)} of the variance over the rows.",
     ),
     "top_half_share": DescribedMeasure(
         "Variance in the top half",
@@ -135,11 +131,12 @@ MEASURES = {
         "The share of the similarity's variance, over all pairs of different positions, in its symmetric part. 1 if "
         "order does not matter, as for every product of a table with itself; 0.5 by chance.",
     ),
-    "first_rise": DescribedMeasure(
-        "First rise",
-        "where similarity first rises again",
+    "visible_rise": DescribedMeasure(
+        "Rise",
+        f"where similarity climbs again by {percent(VISIBLE)}",
         "distance (tokens)",
-        "The first distance at which the mean similarity, over both sides, is higher than at one token less.",
+        "The first distance from which the mean similarity, over both sides, climbs without falling by "
+        f"{percent(VISIBLE)} of its height.",
         None,
     ),
     "cosine_next": DescribedMeasure(
@@ -164,7 +161,7 @@ def in_words(name: str, value: float) -> str:
         return "undefined"
     if np.isinf(value):
         return "never"
-    if name == "first_rise":
+    if name == "visible_rise":
         return f"{value:.0f} {'token' if value == 1 else 'tokens'}"
     return f"{round(value, 2) + 0.0:.2f}"
 
@@ -175,7 +172,9 @@ class MeasuresParameters(RowSimilarityParameters):
     shift: int
 
 
-TITLE = "The further right an encoding's dots stand in all columns, the better attention can read distances off it"
+TITLE = (
+    "The further right an encoding's dots stand, the easier attention reads distances off it; losses need not follow"
+)
 
 
 @figure("encoding_measures", MeasuresParameters)
@@ -183,7 +182,7 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
     """Every registered encoding by every scalar measure; three of them are drawn."""
     entries, table = _measured(params)
     return Figure(
-        **_shared("encoding_measures", params, entries, table, DRAWN),
+        **_shared("encoding_measures", params, entries, table, _drawn_rows(table, params), DRAWN),
         title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
@@ -204,20 +203,21 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
 
 @figure("encoding_other_measures", MeasuresParameters)
 def other_measures(params: MeasuresParameters) -> Figure:
-    """The measures of every encoding that are not drawn, in a table, with what a good value is."""
+    """The measures of every encoding that are not drawn, in a table."""
     entries, table = _measured(params)
     table = table[table.measure.isin(list(HEADINGS))]
     return Figure(
-        **_shared("encoding_other_measures", params, entries, table, HEADINGS),
+        **_shared("encoding_other_measures", params, entries, table, table, HEADINGS),
         title="The other measures of all encodings",
         finding=_symmetric(table, setting(params)),
         caption=sentences(
-            "The same encodings at the same setting; tinted: those that are picked. Good, in the first row, is said of "
-            f"one measure at a time: {'; '.join(_good(name) for name in HEADINGS)}.",
+            "The same encodings at the same setting; tinted: those that are picked. They foretell no loss of a trained "
+            "model.",
+            " ".join(f"{heading}: {SAYS[name]}." for name, heading in HEADINGS.items()),
             which_similarity(params),
             *_about(entries, HEADINGS),
-            "A dash stands where a measure is undefined, or where what it measures never happens; the first rise is "
-            "counted in tokens.",
+            "A dash stands where a measure is undefined, or where what it measures never happens; the rise is counted "
+            "in tokens.",
         ),
         draw=lambda theme: [_cells(table, (params.encoding, params.other), theme)],
     )
@@ -228,12 +228,13 @@ def _shared(
     params: MeasuresParameters,
     entries: list[SizedEncoding],
     table: pd.DataFrame,
-    shown: Iterable[str],
+    seen: pd.DataFrame,
+    headings: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The fields of a figure of these measures that follow from its table."""
+    """The fields of a figure of these measures that follow from its table. seen: the rows that stand in the picture."""
     return {
         "frame": lambda: table.loc[:, COLUMNS].reset_index(drop=True),
-        "alt": f"Every encoding by each measure, {setting(params)}. {_alt(table, shown)}",
+        "alt": f"{seen.encoding.nunique()} encodings by each measure, {setting(params)}. {_alt(seen, headings)}",
         "command": export_command(name, params, "compare", "shift"),
         "provenance": origins(entries),
         "citation_keys": citation_keys(entries, "wang2021position"),
@@ -272,14 +273,10 @@ def _values(entry: SizedEncoding, compare: str, shift: int) -> dict[str, float]:
         **compare_rows(entry, compare).numbers,
         "shift_r2": shifted.r2 if shifted.matrix is None else 1.0,
         "cosine_next": float(measures.cosine(entry.table()).diagonal(1).mean()) if positions else np.nan,
-        "moving_share": moved.moving() / entry.dim,
+        "moving_share": moved.columns_with(MOST) / entry.dim,
         "top_half_share": moved.top_share((entry.dim + 1) // 2),
         "frequency_mean": float(spectral.frequency @ spectral.mean()),
     }
-
-
-def _good(name: str) -> str:
-    return f"{HEADINGS[name]}, {GOOD[name][1]}"
 
 
 def _untrained() -> list[str]:
@@ -334,14 +331,19 @@ def _known(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return table[(table.measure == name) & np.isfinite(table.value)]
 
 
-def _alt(table: pd.DataFrame, shown: Iterable[str]) -> str:
+def _drawn_rows(table: pd.DataFrame, params: MeasuresParameters) -> pd.DataFrame:
+    """The rows with a dot: those that are random here have one where they are picked."""
+    return table[~table.untrained | table.encoding.isin([params.encoding, params.other])]
+
+
+def _alt(table: pd.DataFrame, headings: Mapping[str, str]) -> str:
     """The ends of measures."""
     parts = []
-    for name in shown:
+    for name, heading in headings.items():
         known = _known(table, name)
         if len(known):
             parts.append(
-                f"{MEASURES[name].title}: lowest {_value_with_names(known, name, known.value.min())}, "
+                f"{heading}: lowest {_value_with_names(known, name, known.value.min())}, "
                 f"highest {_value_with_names(known, name, known.value.max())}."
             )
     return " ".join(parts)
@@ -358,7 +360,7 @@ def _short(name: str, value: float) -> str:
     """A measure's value as a cell of a phone has room for it: .71, 1, 25; a dash where there is no number."""
     if not np.isfinite(value):
         return "–"
-    if name == "first_rise":
+    if name == "visible_rise":
         return f"{value:.0f}"
     return f"{round(value, 2) + 0.0:.2f}".removesuffix(".00").replace("0.", ".")
 
@@ -478,7 +480,7 @@ def _end_words(start: Mapping[str, float]) -> str:
 
 
 def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
-    """One table: a row an encoding, a column a measure; the picked ones tinted, and what is good in the first row."""
+    """One table: a row an encoding, a column a measure; the picked ones tinted."""
     cells = _shown_rows(table, list(HEADINGS))
     picked = cells.title.isin(_picked(selected))
     cells = cells.assign(
@@ -486,17 +488,10 @@ def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
         title=[f"{title}, random" if untrained else title for title, untrained in
                zip(cells.title, cells.untrained, strict=True)],
     )  # fmt: skip
-    good = pd.DataFrame(
-        [
-            {"title": GOOD_ROW, "column": heading, "text": GOOD[name][0], "meaning": GOOD[name][1],
-             "short": MEASURES[name].short, "tint": 0.0, "bold": True, "open": False}
-            for name, heading in HEADINGS.items()
-        ]
-    )  # fmt: skip
     return cell_table(
-        pd.concat([good, cells], ignore_index=True),
+        cells,
         columns=list(HEADINGS.values()),
-        titles=[GOOD_ROW, *dict.fromkeys(cells.title)],
+        titles=list(dict.fromkeys(cells.title)),
         value="tint",
         scale=alt.Scale(domain=[0, 1], range=[theme.ground, theme.grid], interpolate="rgb"),
         key=None,

@@ -117,18 +117,12 @@ def _movement_alt(entry: SizedEncoding, m: measures.Movement) -> str:
 def _finding(shown: Sequence[SizedEncoding], movements: Sequence[measures.Movement]) -> str:
     """The share of each encoding's columns that hardly vary from position to position."""
     still = [
-        (entry, percent(1 - _columns_with_most(moved) / entry.dim))
+        (entry, percent(1 - moved.columns_with(MOST) / entry.dim))
         for entry, moved in zip(shown, movements, strict=True)
         if moved.sd.any()
     ]
     said = [f"{share} of the {entry.column}s of {entry.title}" for entry, share in still]
     return f"{join_names(said)} hardly change with position" if said else ""
-
-
-def _columns_with_most(moved: measures.Movement) -> int:
-    """The number of columns, counted from the most variable, that together hold nearly all of the variance."""
-    variance = np.sort(moved.sd**2)[::-1]
-    return int(np.searchsorted(variance.cumsum(), MOST * variance.sum()) + 1)
 
 
 def _panels(frame: pd.DataFrame, shown: Sequence[SizedEncoding], cumulative: pd.DataFrame, theme: Theme) -> list[Chart]:

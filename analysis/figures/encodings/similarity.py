@@ -13,6 +13,7 @@ from analysis.encodings.measures import by_distance
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.encodings.compared_rows import (
+    VISIBLE,
     RowSimilarities,
     RowSimilarityParameters,
     compare_rows,
@@ -45,13 +46,12 @@ SAME = 1e-9
 """The share of the similarity's variance up to which likeness before and after counts as the same."""
 CLOSE = 0.06
 """The share of the height between two ends below which their names would cover one another."""
-VISIBLE = 0.05
 """The part of a line's height that it climbs at least where it is marked to rise again: less is hardly seen."""
 AT, APART = 0.72, 0.08
 """The part of the axis by which encodings behind the chosen ones are named, and of its height between two names."""
 NAME = 0.6
 """The part of the axis that such a name takes at most, on a phone."""
-NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "first_rise")
+NUMBERS = ("translation_invariance", "monotonicity", "symmetry", "visible_rise")
 
 
 @figure("encoding_similarity", RowSimilarityParameters)
@@ -77,7 +77,7 @@ def similarity(params: RowSimilarityParameters) -> Figure:
             + (
                 f"; dashed: where the line first climbs by {percent(VISIBLE)} of its height or more, so that likeness "
                 "no longer tells the nearer of two positions"
-                if any(np.isfinite(visible_rise(comparison)) for comparison in comparisons)
+                if any(np.isfinite(comparison.numbers["visible_rise"]) for comparison in comparisons)
                 else ""
             )
             + ".",
@@ -195,28 +195,14 @@ def _comparison_alt(entry: SizedEncoding, comparison: RowSimilarities) -> str:
 
 def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     """The distance from which similarity first climbs visibly again, in a few words; empty where it is constant."""
-    if np.isnan(comparison.numbers["first_rise"]):
-        return ""
-    first = visible_rise(comparison)
+    first = comparison.numbers["visible_rise"]
     if np.isnan(first):
+        return ""
+    if np.isinf(first):
         return f"{entry.title}: similarity nowhere climbs by {percent(VISIBLE)} of its height with distance"
     return (
         f"{entry.title}: similarity first climbs by {percent(VISIBLE)} of its height {plural(int(first), 'token')} away"
     )
-
-
-def visible_rise(comparison: RowSimilarities) -> float:
-    """The first distance from which the mean climbs by a visible part of its height without falling; NaN if nowhere."""
-    profile = by_distance(comparison.values, folded=True)
-    if len(profile.mean) < 2:
-        return np.nan
-    least, climbed, began = VISIBLE * np.ptp(profile.mean), 0.0, 0.0
-    for distance, step in zip(profile.distance[1:], np.diff(profile.mean), strict=True):
-        began = began if climbed else float(distance)
-        climbed = climbed + step if step > 0 else 0.0
-        if climbed > 0 and climbed >= least:
-            return began
-    return np.nan
 
 
 def _others(params: RowSimilarityParameters, kinds: set[str]) -> pd.DataFrame:
@@ -288,7 +274,7 @@ def _numbers_below(comparison: RowSimilarities) -> list[str]:
     return [
         f"{comparison.kind}: by distance alone {words['translation_invariance']}",
         f"nearer is more alike {words['monotonicity']}",
-        f"symmetric {words['symmetry']}; first rises again: {words['first_rise']}",
+        f"symmetric {words['symmetry']}; rises again: {words['visible_rise']}",
     ]
 
 
@@ -383,7 +369,7 @@ def _rises(
 
     At the bottom: near positions are alike, so that no line is there.
     """
-    found = [(entry.title, visible_rise(comparison)) for entry, comparison in compared]
+    found = [(entry.title, comparison.numbers["visible_rise"]) for entry, comparison in compared]
     rises = sorted([named for named in found if np.isfinite(named[1])], key=lambda named: -named[1])
     return pd.DataFrame(
         [

@@ -15,7 +15,8 @@ import pandas as pd
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS, full_title
-from analysis.claims.statements.stored import statements
+from analysis.claims.statements.judgement import OPEN as UNDECIDED, Judgement
+from analysis.claims.statements.margin_contests import REFUSED, UNEVEN as SEEDS_DIFFER
 from analysis.core import frames
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero, uncapitalised
@@ -37,7 +38,7 @@ from analysis.narrative.choosing import evidence, sizes
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.methods import COUNTERPARTS, METHODS, Form, Method, forms
 from analysis.narrative.choosing.settings import HALF, IN_CODE, IN_USE, USED
-from analysis.rules import encoder_contests, training_rules
+from analysis.rules import training_rules
 from analysis.statistics import Difference, difference
 from analysis.store.paths import cached_until_store_changes
 
@@ -53,7 +54,7 @@ SHORT_NEEDS = {
 }
 """The headings of the ticks."""
 LONGER = "final_loss_4x"
-ENCODER_ONLY, DECODER_ONLY = "our run: encoder", "our run: decoder"
+ENCODER_ONLY, DECODER_ONLY = "trained as encoder", "trained as decoder"
 """The words in place of a loss where models of the other kind alone were trained."""
 EQUAL_SIZES = "cpu"
 """The recipe whose models have equally wide layers, so that their times differ by what positions need alone."""
@@ -68,7 +69,7 @@ class Number:
     elsewhere: words for the runs that gave it, where they have no place on the axis. note, preset: the recipe.
     undecided: the board on Experiments leaves it open beside that of added positions; why: in a few words, what is
     open. recipe: the preset, where it is not that of the board. causal: whether decoders gave it, which predict the
-    next word.
+    next word. statement: of a later file of rules, which asked for its seeds.
     """
 
     value: float
@@ -82,6 +83,7 @@ class Number:
     why: str = ""
     recipe: str = ""
     causal: bool = False
+    statement: str = ""
 
     @property
     def judged(self) -> bool:
@@ -95,8 +97,9 @@ class EncodingRow:
 
     ticks: the needs that it meets; partly: those of them that it meets in part. lacks: those it does not meet. loss:
     minus that of added positions. longer: the loss at 4 times the length of training, minus that of added positions at
-    the length of training. parameters, products: against those of added positions at the reader's size. time: of a
-    training step as measured on our small encoder; earlier: by the measurement before that. tied: whether it shares the
+    the length of training. parameters, products: against those of added positions at the reader's size. times: of a
+    training step, as measured: in our small models with equally wide layers, the newest first, and then in those that
+    were trained, whose feed-forward layers are narrower where positions need parameters. tied: whether it shares the
     lowest loss with others, since it is open which of them is lowest.
     """
 
@@ -113,8 +116,7 @@ class EncodingRow:
     longer: Number | None
     parameters: float
     products: float
-    time: float | None
-    earlier: float | None
+    times: tuple[float, ...] = ()
     tied: bool = False
 
     @property
@@ -199,15 +201,15 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     check_needs(needs)
     kind = CAUSAL if "causal" in needs else MASKED
     recipes = _recipes(preset, kind)
-    times = newest_times(EQUAL_SIZES)
-    before = earlier_times(EQUAL_SIZES).set_index("variant").value
+    measured = (*_both_times(EQUAL_SIZES), *_times_of_trained_models())
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
     for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
         name = method.variant
-        loss = _first(_loss(variant, trained, preset, kind) for trained in recipes)
+        own = _with_later_runs(variant, recipes)
+        loss = _first(_loss(variant, trained, preset, kind) for trained in own)
         # Both numbers of a row come from the same runs where these have both.
-        first = [trained for trained in recipes if loss and trained.preset == loss.preset]
+        first = [trained for trained in own if loss and trained.preset == loss.preset]
         result.append(
             EncodingRow(
                 name=variant,
@@ -220,11 +222,10 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
                 loss=loss,
-                longer=_first(_longer(variant, trained, preset, kind) for trained in (*first, *recipes)),
+                longer=_first(_longer(variant, trained, preset, kind) for trained in (*first, *own)),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                time=_time(variant, times, kind),
-                earlier=_time(variant, before, kind),
+                times=_times(variant, measured, kind),
             )
         )
     return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row), _loss_elsewhere(row))))
@@ -242,6 +243,12 @@ def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
         row.name for row in able if row is not best and row.loss and row.loss.judged and _loss_on_axis(row) <= last
     }
     return [replace(row, tied=bool(level) and row.name in {best.name, *level}) for row in board]
+
+
+def _times(variant: str, measured: Sequence[pd.Series], kind: str) -> tuple[float, ...]:
+    """The times of a step by all measurements; none where the first, whose models are equally wide, has none."""
+    times = [_time(variant, one, kind) for one in measured]
+    return tuple(filter(None, times)) if times and times[0] else ()
 
 
 def _time(variant: str, times: pd.Series, kind: str) -> float | None:
@@ -285,6 +292,26 @@ def _recipes(preset: str, kind: str) -> list[Trained]:
     return [trained for trained in found if trained is not None]
 
 
+def _with_later_runs(variant: str, recipes: Iterable[Trained]) -> list[Trained]:
+    """The trainings that a variant's numbers may come from: those of a later file where a recipe has none of it."""
+    found = []
+    for trained in recipes:
+        later = None if _variant(variant, trained) else evidence.asked_again(variant, trained.preset)
+        found.append(later.trained if later and later.trained.objective == trained.objective else trained)
+    return found
+
+
+def _both_times(preset: str) -> tuple[pd.Series, ...]:
+    """The newest measurement of the times of a preset's models, and that before it."""
+    return newest_times(preset), earlier_times(preset).set_index("variant").value
+
+
+def _times_of_trained_models() -> tuple[pd.Series, ...]:
+    """Both measurements of the models that Experiments trains, whose parameters are matched; none without them."""
+    preset = evidence.measured_preset(default_preset())
+    return () if preset == EQUAL_SIZES else _both_times(preset)
+
+
 def _variant(name: str, trained: Trained) -> str | None:
     """The variant of some trainings that a method is trained as; None where there is none."""
     name = COUNTERPARTS.get(name, name) if trained.objective == CAUSAL else name
@@ -320,21 +347,30 @@ def _loss(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
     if not gap.n:
         return None
     known = gap.low == gap.low
-    few = _few(trained, gap.n)
-    undecided = not few and _undecided(trained, variant)
+    later = _later_judgement(variant, trained)
+    few = "" if later else _few(trained, gap.n)
+    undecided = later.verdict == UNDECIDED if later else not few and _undecided(trained, variant)
     return Number(
         value=float(gap.mean),
         low=float(gap.low) if known else None,
         high=float(gap.high) if known else None,
         few=few,
         undecided=undecided,
-        why=_why_open(trained, variant) if undecided else "",
+        why=_why_open(trained, variant, later) if undecided else "",
         recipe=trained.preset if trained.preset != preset else "",
         elsewhere=_elsewhere(trained, preset, kind),
         causal=trained.objective == CAUSAL,
         note=f"compared with {variant_title(trained.baseline)}, {_recipe(trained, gap.n)}",
         preset=trained.preset,
+        statement=later.id if later else "",
     )
+
+
+def _later_judgement(variant: str, trained: Trained) -> Judgement | None:
+    """The judgement of a later file of rules on these very runs; None where they are not its runs."""
+    later = evidence.asked_again(variant, trained.preset)
+    known = later is not None and set(later.trained.runs.run_id) == set(trained.runs.run_id)
+    return later.judgement if later and known else None
 
 
 def _undecided(trained: Trained, variant: str) -> bool:
@@ -348,8 +384,13 @@ def _undecided(trained: Trained, variant: str) -> bool:
     return any(row.variant == variant and row.outcome == OPEN for row in experiments_board(trained.preset).rows)
 
 
-def _why_open(trained: Trained, variant: str) -> str:
-    """The part of a loss that the board's rules leave open, in few words; "lower" or "higher" where a side is told."""
+def _why_open(trained: Trained, variant: str, later: Judgement | None) -> str:
+    """The part of a loss that the board's rules leave open, in few words; "lower" or "higher" where a side is told.
+
+    later: the judgement of these runs by a file of rules of their own.
+    """
+    if later and later.open_by in (REFUSED, SEEDS_DIFFER):
+        return PLATEAU if later.open_by == REFUSED else UNEVEN
     table, _ = compared_losses(trained)
     row = next(iter(frames.rows(table[table.variant == variant])))
     if row.on_plateau:
@@ -376,11 +417,13 @@ def _longer(name: str, trained: Trained, preset: str, kind: str) -> Number | Non
     if not gap.n:
         return None
     known = gap.low == gap.low
+    later = _later_judgement(variant, trained)
     return Number(
         value=float(gap.mean),
         low=float(gap.low) if known else None,
         high=float(gap.high) if known else None,
-        few=_few(trained, gap.n),
+        few="" if later else _few(trained, gap.n),
+        statement=later.id if later else "",
         elsewhere=_elsewhere(trained, preset, kind),
         causal=trained.objective == CAUSAL,
         note=_recipe(trained, gap.n),
@@ -590,14 +633,13 @@ def _quoted(title: str) -> str:
 
 def _price(row: EncodingRow) -> str:
     """The time of a training step against that of added positions, as the end of a sentence; empty if not measured."""
-    if row.time is None or row.baseline:
+    if not row.times or row.baseline:
         return ""
-    both = [row.time - 1, *([row.earlier - 1] if row.earlier is not None else [])]
-    if min(map(abs, both)) < WORTH_SAYING or min(both) < 0 < max(both):
+    if min(abs(time - 1) for time in row.times) < WORTH_SAYING or min(row.times) < 1 < max(row.times):
         return ", in the same time"
-    joined, longer = ("but", "longer") if row.time > 1 else ("and", "less")
-    percent = percent_range(row.time, row.earlier)
-    return f", {joined} a training step of our small encoder takes {percent} {longer} on a CPU"
+    joined, longer = ("but", "longer") if min(row.times) > 1 else ("and", "less")
+    percent = percent_range(min(row.times), max(row.times))
+    return f", {joined} a training step of our small encoders takes {percent} {longer} on a CPU"
 
 
 WORTH_SAYING = 0.03
@@ -808,6 +850,15 @@ def recipes(board: Sequence[EncodingRow]) -> str:
     return f"recipe {usual}{''.join(named)}"
 
 
+def seeds_of_their_own(board: Sequence[EncodingRow]) -> str:
+    """A sentence on the rows of the axis whose seeds a later file of rules asked for; empty where there are none."""
+    asked = [(row.title, row.loss.statement) for row in board if row.drawn and row.loss and row.loss.statement]
+    if not asked:
+        return ""
+    names = join_names(f"{_inside(title)} (statement {statement})" for title, statement in asked)
+    return f"Of {names} later rules asked for new seeds, which are compared with adding on the same seeds."
+
+
 def trained_title(method: Method) -> str:
     """The name of a method that was studied alone."""
     if method.variant not in VARIANTS:
@@ -818,23 +869,22 @@ def trained_title(method: Method) -> str:
 
 def asked_again(variant: str) -> str:
     """The finding of a later file of rules on a variant's final loss, on seeds of its own; empty for none."""
-    facts = {one.id: one for one in statements()}
-    for contest, rules in encoder_contests().values():
-        fact = facts.get(contest.id)
-        if contest.asks_again and contest.variant == variant and fact is not None and not fact.missing:
-            seeds = plural(len(rules.seeds), "new seed")
-            return f"With recipe {contest.preset} and {seeds} (statement {fact.id}): {fact.sentence}"
-    return ""
+    later = evidence.asked_again(variant)
+    if later is None:
+        return ""
+    preset, seeds = later.trained.preset, plural(later.trained.runs.seed.nunique(), "new seed")
+    return f"With recipe {preset} and {seeds} (statement {later.judgement.id}): {later.judgement.sentence}"
 
 
 def times_of_trained_models() -> str:
-    """A sentence on the time that Experiments shows, of the models of a recipe that were trained; empty for none."""
+    """Sentences on the times of the models of a recipe that were trained, as Experiments has them; empty for none."""
     preset = evidence.measured_preset(default_preset())
-    newest = newest_times(preset)
-    if "rotary" not in newest.index or preset == EQUAL_SIZES:
+    times = [float(times["rotary"]) for times in _times_of_trained_models() if "rotary" in times.index]
+    if not times:
         return ""
-    said = ratio_range(float(newest["rotary"]), earlier_times(preset).set_index("variant").value.get("rotary"))
+    said = ratio_range(min(times), max(times))
     return (
-        f"Experiments shows the time of the models that were trained, in which feed-forward layers are matched (recipe "
-        f"{preset}, {PRESETS[preset].precision}): × {said} for rotary in encoders."
+        "The bar reaches over the measurement before it, and over both of models as they were trained (recipe "
+        f"{preset}, {PRESETS[preset].precision}), whose feed-forward layers are narrower where positions need "
+        f"parameters. Experiments shows the latter: × {said} for rotary in encoders."
     )

@@ -206,9 +206,19 @@ def turned(x, angles):
 # shift: learned, one for each dimension of the keys of a head
 scores = turned(query, angles) @ turned(key, angles + shift).transpose(-1, -2) / dim**0.5
 """
+_APART = """\
+import torch
+
+# query, key: of words that hold no position; heads first
+places = norm(table[:length])  # a learned row for each position
+apart = of_query(places) @ of_key(places).transpose(-1, -2)  # once for all layers
+apart[:, 0], apart[:, 1:, 0] = from_cls, to_cls  # of [CLS]: two learned numbers a head
+scores = (query @ key.transpose(-1, -2) + apart) / (2 * dim) ** 0.5
+"""
 _LEADING_DIMENSIONS = int(_LEADING["position_dim"])
 FORMS = {
     "causal_polar": {"causal_polar": Form(code=_POLAR)},
+    "tupe_a": {"tupe_a": Form(code=_APART)},
     "causal_partial_25": {
         "causal_partial_25": Form("a quarter"),
         "causal_partial_10": Form(
@@ -234,7 +244,7 @@ FORMS = {
             f"{_SINUSOIDS}hidden = torch.nn.LayerNorm(width)(words + table)",
         ),
         "sinusoidal_lead": Form(
-            "fastest alone",
+            "fast waves alone",
             f"{_LEADING['position_dim']} of {_WIDTH} dimensions, as strong",
             f"The {_LEADING['position_dim']} dimensions of the shortest waves, at a standard deviation of "
             f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that start "
@@ -256,6 +266,6 @@ def forms(method: str) -> dict[str, Form]:
 
 FORMS_IN_WORDS = (
     "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
-    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of “fastest alone” "
-    f"only the {_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
+    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of “fast waves "
+    f"alone” only the {_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
 )

@@ -5,6 +5,7 @@ Nine are those that models use; two were only studied, and stand beside them to 
 Users are read from the configs of transformers, or from its code.
 """
 
+from string import Template
 from typing import NamedTuple
 
 from analysis.ablation.variants import full_title
@@ -14,13 +15,17 @@ class InUse(NamedTuple):
     """A way that is in use. name: its short name. config: the call in transformers that chooses it; empty if none does.
 
     note: what its pictures leave out, in a sentence. decoder: the call that chooses it in a decoder, where that is
-    another one; `NO_DECODER` where transformers has none.
+    another one; `NO_DECODER` where transformers has none. $length in a call: the tokens of the reader's texts.
     """
 
     name: str
     config: str
     note: str = ""
     decoder: str = ""
+
+    def call(self, length: int, *, decoder: bool) -> str:
+        """The call that chooses it for texts of `length` tokens; empty or `NO_DECODER` where there is none."""
+        return Template((decoder and self.decoder) or self.config).substitute(length=length)
 
 
 NO_DECODER = "none"
@@ -37,7 +42,11 @@ IN_USE: dict[str, InUse] = {
         "SmolLM3Config(no_rope_layer_interval=4)",
         "The pictures are of the layers that rotate; in the others there is no position.",
     ),
-    "bert_a": InUse("Learned, added", "BertConfig(max_position_embeddings=512)", decoder="GPT2Config(n_positions=512)"),
+    "bert_a": InUse(
+        "Learned, added",
+        "BertConfig(max_position_embeddings=$length)",
+        decoder="GPT2Config(n_positions=$length)",
+    ),
     "relative_only": InUse(
         "Bias by distance, learned",
         "T5Config(relative_attention_num_buckets=32, relative_attention_max_distance=128)",

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from analysis.ablation.presets import PRESETS
 from analysis.core.colours import VERDICTS
 from analysis.core.formatting import plural
 from analysis.figures.training.timing import ratio_range
-from analysis.narrative.choosing.board import EQUAL_SIZES, SHORT_NEEDS, EncodingRow
+from analysis.narrative.choosing.board import SHORT_NEEDS, EncodingRow
 from analysis.narrative.choosing.facts import NEEDS
 from analysis.narrative.choosing.sizes import ModelSize
 from dashboard.widgets.moving_pictures import show_component
@@ -28,7 +27,7 @@ NICE = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 
 def time_axis(rows: Sequence[EncodingRow]) -> dict[str, float | list[float]]:
     """The ends and ticks of the axis of times, which holds every row: {"low": 0.9, "high": 1.5, "ticks": [1, 1.5]}."""
-    times = [1.0, *(time for row in rows for time in (row.time, row.earlier) if time is not None)]
+    times = [1.0, *(time for row in rows for time in row.times)]
     high = next((end for end in NICE if max(times) <= end), max(times))
     low = min(0.9, min(times) - 0.02)
     return {"low": low, "high": high, "ticks": [1, high]}
@@ -80,7 +79,7 @@ def show_rows(
             "rows": [
                 row.json()
                 | {name: [getattr(row, name)[index] for index in shown] for name in ("ticks", "partly")}
-                | {"times": _times(row)}
+                | {"timed": _times(row)}
                 for row in rows
             ],
             "needs": [{"name": name, "short": SHORT_NEEDS[name], "title": NEEDS[name].title} for name in columns],
@@ -93,7 +92,7 @@ def show_rows(
             "longer": f"{length} → {4 * length} tokens",
             "zero": f"0: added at {length}",
             "axes": DECODERS if decoders else ENCODERS,
-            "timed": f"on a CPU, {PRESETS[EQUAL_SIZES].precision}, {timed_width} wide",
+            "timed": f"on a CPU, {timed_width} wide",
             "size": f"{size.width:,} wide, {plural(size.layers, 'layer')}, {plural(size.length, 'token')}",
             "contradicted": VERDICTS["contradicted"].on(dark=dark),
         },
@@ -104,5 +103,5 @@ def show_rows(
 
 
 def _times(row: EncodingRow) -> str:
-    """The measurements of a row's time in words; empty where there is none."""
-    return "" if row.time is None else ratio_range(row.time, row.earlier)
+    """The measurements of a row's time in words, from the shortest to the longest; empty where there is none."""
+    return ratio_range(min(row.times), max(row.times)) if row.times else ""

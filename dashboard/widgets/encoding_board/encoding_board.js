@@ -74,7 +74,7 @@ function drawLoss(svg, width, row, LOSS) {
   if (low !== null && low < LOSS.low) beyond(svg, x(LOSS.low), 1, colour);
   const ring = few || undecided;
   const standing = few || [undecided ? why : "", row.tied ? "tied first" : ""].filter(Boolean).join("\n");
-  const said = [standing, few || !recipe ? "" : `recipe ${recipe}`].filter(Boolean).join("\n");
+  const said = [standing, few || !recipe ? "" : "another recipe"].filter(Boolean).join("\n");
   // Words below the value reach as far as the end of the axis; the value does not.
   const level = mean > LOSS.high ? y - 7 * said.split("\n").filter(Boolean).length : y;
   if (Math.max(mean, high ?? mean) > LOSS.high) beyond(svg, x(LOSS.high), -1, colour, level);
@@ -109,16 +109,16 @@ function drawCost(svg, width, row) {
     mark(svg, "text", { x: 2, y: ROW / 2 + 4 + 15 * (index - (said.length - 1) / 2), class: row.baseline || words === "as added" ? "soft" : "" }, words));
 }
 
-const timeInWords = (row) => (row.baseline ? "× 1" : row.time === null ? "not measured" : `× ${row.times}`);
+const timeInWords = (row) => (row.baseline ? "× 1" : row.times.length ? `× ${row.timed}` : "not measured");
 
 function drawTime(svg, width, row, axis) {
-  if (row.time === null && !row.baseline) return missing(svg, "not timed");
+  if (!row.times.length && !row.baseline) return missing(svg, "not timed");
   const x = grid(svg, { ...axis, zero: 1 }, width, ROW);
   const y = ROW / 2;
   if (row.baseline) diamond(svg, x(1), y);
   else {
-    if (row.earlier !== null) line(svg, x(row.earlier), y, x(row.time), y, "var(--ink)", { "stroke-width": 3 });
-    mark(svg, "circle", { cx: x(row.time), cy: y, r: 4, fill: "var(--ink)" });
+    line(svg, x(Math.min(...row.times)), y, x(Math.max(...row.times)), y, "var(--ink)", { "stroke-width": 3 });
+    mark(svg, "circle", { cx: x(row.times[0]), cy: y, r: 4, fill: "var(--ink)" });
   }
   mark(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "soft" }, timeInWords(row));
 }
@@ -142,7 +142,7 @@ function writeCost(svg, row) {
   const size = costs(row).join(row.baseline ? " " : " · ");
   const instead = untrained(row) ? "not trained" : row.loss?.elsewhere;
   const words = [instead, size === "as added" ? "size as added" : size];
-  if (!row.baseline && !(instead && row.time === null)) words.push(`time ${timeInWords(row)}`);
+  if (!row.baseline && !(instead && !row.times.length)) words.push(`time ${timeInWords(row)}`);
   missing(svg, words.filter(Boolean).join(" · "));
 }
 
