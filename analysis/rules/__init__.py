@@ -27,7 +27,7 @@ LEADING = FOLDER / "leading.toml"
 EQUAL_LAYERS = FOLDER / "equal_layers.toml"
 LONGER = FOLDER / "longer.toml"
 METHODS = (FOLDER / "methods.toml", FOLDER / "methods_2.toml")
-TRAININGS_AGAIN = FOLDER / "trainings_2.toml"
+TRAININGS_AGAIN = (FOLDER / "trainings_2.toml", FOLDER / "trainings_3.toml")
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -204,8 +204,8 @@ class EncoderContest:
     supports the statement. margin: in nats per predicted token. family: the statements over which its p-values are
     corrected. supported, contradicted: the sentence about it in each case, with {size} for the difference in nats
     without its sign and {ratio} for the ratio of steps. spread: `any` where the rules' limit on the spread of paired
-    differences does not hold for it. asks_again: the statement of `trainings.toml` on the same two variants whose place
-    it takes once it is trained.
+    differences does not hold for it; plateau: `any` where a side may have left it late or not at all. asks_again: the
+    statement of an earlier file on the same two variants whose place it takes once it is trained.
     """
 
     id: str
@@ -221,6 +221,7 @@ class EncoderContest:
     contradicted: str
     against_preset: str = ""
     spread: str = ""
+    plateau: str = ""
     asks_again: str = ""
 
     @property
@@ -312,7 +313,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS, TRAININGS_AGAIN)
+    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS, *TRAININGS_AGAIN)
     return encoder_rules(), *(_load_encoder_rules(path) for path in later)
 
 

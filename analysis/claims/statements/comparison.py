@@ -242,11 +242,14 @@ def _margin_rule(rule: Rule, judgement: Judgement, book: Rulebook) -> str:
     spread = ""
     if judgement.kind != "steps_to_leave" and rule.get("spread") != "any":
         spread = f" and the paired differences must spread by less than {rules.paired_spread:g} nats"
+    wherever = (
+        " A side may still be on the plateau, at half of the steps or later." if rule.get("plateau") == "any" else ""
+    )
     return (
         f"{capitalised(named(rule['variant']))} and {named(rule['baseline'])} are compared{paired} (Student's t). "
         f"The statement is supported if {SUPPORTED_IF[expect].format(**lines)}, and contradicted if "
         f"{CONTRADICTED_IF[expect].format(**lines)}; otherwise it is open. It stays open until every seed is stored"
-        f"{spread}.{correction} {when}"
+        f"{spread}.{wherever}{correction} {when}"
     )
 
 

@@ -154,7 +154,7 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
         expect=contest.expect,
         margin=contest.margin,
         limits=ComparabilityLimits(
-            half=rules.by_half * rules.recipes[contest.preset].steps,
+            half=None if contest.plateau == "any" else rules.by_half * rules.recipes[contest.preset].steps,
             paired_spread=None if contest.spread == "any" else rules.paired_spread,
             earlier=rules.earlier,
         ),

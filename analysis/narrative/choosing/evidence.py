@@ -11,6 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
 from analysis.figures.training.timing import measured_preset
 from analysis.figures.training.trainings import (
+    BASELINES,
     CAUSAL,
     MASKED,
     UNIT,
@@ -85,7 +86,8 @@ def asked_again(variant: str, preset: str = "") -> AskedAgain | None:
     judged = {one.id: one for one in statements()}
     for contest, rules in encoder_contests().values():
         one = judged.get(contest.id)
-        if not contest.asks_again or contest.variant != variant or one is None or one.missing:
+        with_adding = (contest.variant, contest.baseline) == (variant, BASELINES[objective(variant)])
+        if not contest.asks_again or not with_adding or one is None or one.missing:
             continue
         if preset in ("", contest.preset):
             runs = index()
