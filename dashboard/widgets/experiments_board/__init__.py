@@ -135,7 +135,6 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "ranked": len(board.ranks.order) if board.ranks else 0,
         "steps": {
             "range": steps_range,
-            "ticks": step_ticks,
             "labels": [[tick, f"{tick / 1000:g}k" if tick >= 1000 else str(tick)] for tick in step_ticks],
         }
         if steps_range

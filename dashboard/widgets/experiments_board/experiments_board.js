@@ -63,10 +63,22 @@ function stepScale(board, width) {
   return (value) => 3 + (Math.log(value / low) / Math.log(high / low)) * (width - 58);
 }
 
+// The numbers of steps that have room on the axis: [place of the words, number, words]. Only these have a line.
+function stepLabels(board, width) {
+  const x = stepScale(board, width);
+  let end = -Infinity;
+  return board.steps.labels.flatMap(([tick, text]) => {
+    const half = 3.6 * text.length, at = Math.max(half, x(tick));
+    if (at - half < end) return []; // It would touch the last one.
+    end = at + half + 7;
+    return [[at, tick, text]];
+  });
+}
+
 function drawSteps(svg, width, row, board) {
   if (!board.steps) return;
   const x = stepScale(board, width);
-  for (const tick of board.steps.ticks) line(svg, x(tick), 0, x(tick), HEIGHT);
+  for (const [, tick] of stepLabels(board, width)) line(svg, x(tick), 0, x(tick), HEIGHT);
   if (!row.steps) return;
   const { value, low, high, text, bound } = row.steps;
   mark(svg, "text", { x: width - 2, y: MIDDLE + 4.5, "text-anchor": "end", class: bound ? "soft" : "", style: "font-size: 13.5px" }, text);
@@ -147,13 +159,7 @@ function header(root, board) {
     });
     canvas(stepAxis, 16, (svg, width) => {
       if (!board.steps) return;
-      let end = -Infinity;
-      for (const [tick, text] of board.steps.labels) {
-        const half = 3.6 * text.length, at = Math.max(half, stepScale(board, width)(tick));
-        if (at - half < end) continue; // It would touch the last one.
-        mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
-        end = at + half + 7;
-      }
+      for (const [at, , text] of stepLabels(board, width)) mark(svg, "text", { x: at, y: 13, "text-anchor": "middle", class: "soft" }, text);
     });
     canvas(ladderAxis, 16, (svg) => {
       board.widths.forEach((size, index) => mark(svg, "text", { x: ladderX(board, index), y: 13, "text-anchor": "middle", class: "soft" }, size));
