@@ -11,6 +11,7 @@ from analysis.core.formatting import capitalised, plural
 from analysis.figures import stored_figure
 from analysis.figures.encodings.overview import ENCODING_OF, has_pictures
 from analysis.figures.experiments.board_rows import judged_presets
+from analysis.figures.training.timing import ratio_range
 from analysis.figures.training.trainings import CAUSAL, stored_presets, title as trained_name
 from analysis.links import Value
 from analysis.narrative import choosing
@@ -44,7 +45,7 @@ from analysis.narrative.choosing.board import (
 )
 from analysis.narrative.choosing.methods import FORMS_IN_WORDS
 from analysis.narrative.choosing.settings import IN_USE, NO_DECODER
-from analysis.narrative.choosing.sizes import TEXTS, VOCABULARY, ModelSize, extra
+from analysis.narrative.choosing.sizes import TEXTS, VOCABULARY, ModelSize, extra, parameters, products
 from analysis.rules import training_rules
 from dashboard.session.markdown_escape import escape_markdown
 from dashboard.session.page_address import query_parameters
@@ -82,8 +83,8 @@ def draw(pickers: Pickers) -> None:
         deciding,
         list(NEEDS),
         lambda need: NEEDS[need].title,
-        help="Press as many as you like: a method must meet all of them. "
-        + " ".join(f"{NEEDS[need].title}: {NEEDS[need].means}" for need in deciding),
+        help="Press as many as you like: a method must meet all of them.\n\n"
+        + "\n".join(f"- **{NEEDS[need].title}**: {NEEDS[need].means}" for need in deciding),
         wrap=True,
     )
     answer, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -96,7 +97,8 @@ def draw(pickers: Pickers) -> None:
         return
     with answer:
         st.subheader(escape_markdown(headline(rows)), anchor=False)
-        st.markdown(escape_markdown(summary(rows, needs)))
+        decoders = [] if needs else encoding_rows(usual_recipe(("causal",)), ("causal",), size)
+        st.markdown(escape_markdown(summary(rows, needs, decoders)))
         if given := given_up(rows, needs):
             st.markdown("\n".join(f"- **{NEEDS[need].title}** {escape_markdown(end)}." for need, end in given.items()))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
@@ -125,9 +127,10 @@ def draw(pickers: Pickers) -> None:
     if lower:
         show_rows(f"{PAGE}.lower", lower, heading=False, lacking_above=any(row.lacks for row in upper))
     st.caption(
-        f"{rows_of_methods(rows)}. Some are in no model named here, and stand here to compare. A ring: the rules "
-        "leave the difference open, or there are few seeds. A triangle lies beyond the axis. Untrained rows: on longer "
-        "texts its table has rows that no step of training reached."
+        f"{rows_of_methods(rows)}. Some are in no model named here, and stand here to compare. Whiskers: 95\u00a0% "
+        "intervals. A ring: the rules leave the difference open, or there are few seeds. A triangle lies beyond the "
+        "axis. Untrained rows: on longer texts its table has rows that no step of training reached. Bar of a time: "
+        "from the shortest to the longest measurement."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
         + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)
     )
@@ -208,12 +211,22 @@ def _draw_size(pickers: Pickers) -> ModelSize:
             heads=chosen("heads", "Heads", HEADS),
             length=chosen("length", "Tokens of a text", LENGTHS),
         )
+        st.markdown(f"At this size, against added positions: {_cost_ranges(size)}.")
         st.caption(
             "Parameters and arithmetic follow from formulas, for feed-forward layers of four times the width and "
             f"{VOCABULARY:,} words; arithmetic is of one text in a batch of {TEXTS}. Time was measured in our "
             f"models of width {TIMED_WIDTH}, on a CPU, and does not change with your size."
         )
     return size
+
+
+def _cost_ranges(size: ModelSize) -> str:
+    """The least and the most parameters and arithmetic of the methods, over those of added positions, in words."""
+    said = []
+    for name, cost in (("parameters", parameters), ("arithmetic", products)):
+        ratios = [cost(variant, size) / cost("bert_a", size) for variant in IN_USE]
+        said.append(f"{name} × {ratio_range(min(ratios), max(ratios))}")
+    return ", ".join(said)
 
 
 def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: bool) -> None:

@@ -485,7 +485,7 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
 
 
 def test_which_encoding_names_the_times_that_the_board_shows(store):
-    """The board's are of the trained models; Which encoding? has them after those of equally wide ones, in one range."""
+    """The board's are of the trained models; Which encoding? has them after those of equally wide ones."""
     chosen = {row.name: row.times for row in choosing_board.rows("cpu2", (), ModelSize())}
     shown = {row.variant: row for row in board_rows.board("width128").rows}
     for name in ("rotary", "deberta", "alibi"):

@@ -1,5 +1,6 @@
 """The similarity of every two positions of an encoding, and the numbers computed from it."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -22,17 +23,22 @@ class RowSimilarities(NamedTuple):
     numbers: dict[str, float]
 
 
+def kind_of(name: str, compare: str) -> str:
+    """The kind of similarity that an encoding's rows are compared by: its own score if it has one."""
+    if ENCODINGS[name].make_similarity is not None:
+        return "score"
+    return "cosine similarity" if compare == "cosine" else "dot product"
+
+
 def similarity_of_rows(entry: SizedEncoding, compare: str, **options: object) -> tuple[str, np.ndarray]:
     """The kind of a comparison, and the similarity of every two positions; the encoding's own score if it has one.
 
     options: of its own score.
     """
-    encoding = ENCODINGS[entry.name]
-    if encoding.make_similarity is not None:
-        return "score", encoding.similarity(entry.length, entry.dim, **options)
-    if compare == "cosine":
-        return "cosine similarity", measures.cosine(encoding.table(entry.length, entry.dim))
-    return "dot product", encoding.similarity(entry.length, entry.dim)
+    encoding, kind = ENCODINGS[entry.name], kind_of(entry.name, compare)
+    if kind == "cosine similarity":
+        return kind, measures.cosine(encoding.table(entry.length, entry.dim))
+    return kind, encoding.similarity(entry.length, entry.dim, **(options if kind == "score" else {}))
 
 
 def compare_rows(entry: SizedEncoding, compare: str, **options: object) -> RowSimilarities:
@@ -56,9 +62,13 @@ class RowSimilarityParameters(EncodingPairParameters):
     compare: str
 
 
-def setting(params: RowSimilarityParameters) -> str:
-    """The setting that rows are compared at, in a few words: what two numbers of one name must share to be equal."""
-    return f"{COMPARISONS[params.compare].lower()} of {params.length} positions"
+def setting(params: RowSimilarityParameters, kinds: Collection[str] = ()) -> str:
+    """The setting that rows are compared at, in a few words: what two numbers of one name must share to be equal.
+
+    kinds: of the similarities that are shown, where these may be scores alone.
+    """
+    measure = "score" if set(kinds) == {"score"} else COMPARISONS[params.compare].lower()
+    return f"{measure} of {params.length} positions"
 
 
 def which_similarity(params: RowSimilarityParameters) -> str:

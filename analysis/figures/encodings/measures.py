@@ -26,7 +26,7 @@ from analysis.figures.encodings.compared_rows import (
 )
 from analysis.figures.encodings.movement import MOST
 from analysis.figures.encodings.shift import ShiftResult, shift_result
-from analysis.figures.encodings.sized import SizedEncoding, citation_keys, export_command, origins, sized
+from analysis.figures.encodings.sized import SizedEncoding, citation_keys, export_command, origins, sized, untrained
 from analysis.figures.figure import Figure, figure
 
 GROUPS = ("added", "rotates", "untied", "biases scores", "absent")
@@ -46,7 +46,6 @@ CHANCE = {"translation_invariance": 0.0, "monotonicity": 0.5, "shift_r2": 0.0}
 """The value of each drawn measure where nothing connects positions that are near."""
 HEADINGS = {
     "visible_rise": "Rises again, tokens",
-    "symmetry": "Before is as after",
     "cosine_next": "Neighbours alike, cosine",
     "moving_share": "Columns that vary",
     "top_half_share": "Variance in half of them",
@@ -58,7 +57,6 @@ SAYS = {
     "monotonicity": "how often, of two keys, the nearer is the more alike",
     "shift_r2": "how well one matrix, fitted on some positions, finds the one so far further on from others (R²)",
     "visible_rise": f"the distance from which likeness climbs again by {percent(VISIBLE)} of its height",
-    "symmetry": "the part of their likeness that is the same before as after; at 1, products do not tell which it is",
     "cosine_next": "how alike two neighbours are; at 1 they could not be told apart",
     "moving_share": f"the part of the columns that hold {percent(MOST)} of what varies over all positions",
     "top_half_share": "the part of all variance that the more variable half of the columns holds",
@@ -186,7 +184,8 @@ def scalar_measures(params: MeasuresParameters) -> Figure:
         title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            "These are properties of tables, which foretell no loss of a trained model; losses stand under Methods.",
+            f"{_drawn_rows(table, params).encoding.nunique()} of {len(ENCODINGS)} encodings: those whose tables are "
+            "computed or trained, and those picked. Such measures foretell no loss; losses stand under Methods.",
             "A grey stroke marks chance; a dash (–) says that nothing can be measured, since the encoding has no row "
             "for each position, or the same row for all. At the right, products of two positions' rows tell their "
             "distance; a model can learn to use an encoding that lies at the left.",
@@ -209,7 +208,7 @@ def other_measures(params: MeasuresParameters) -> Figure:
     return Figure(
         **_shared("encoding_other_measures", params, entries, table, table, HEADINGS),
         title="The other measures of all encodings",
-        finding=_symmetric(table, setting(params)),
+        finding=_rising(table, setting(params)),
         caption=sentences(
             "The same encodings at the same setting; tinted: those that are picked. They foretell no loss of a trained "
             "model.",
@@ -256,7 +255,7 @@ def _measured(params: MeasuresParameters) -> tuple[list[SizedEncoding], pd.DataF
     table = pd.DataFrame(
         [
             {"encoding": entry.name, "title": entry.title, "length": entry.length, "dim": entry.dim,
-             "measure": measure, "value": value, "untrained": entry.title in _untrained()}
+             "measure": measure, "value": value, "untrained": entry.name in untrained()}
             for entry in entries
             for measure, value in values[entry.name].items()
         ]
@@ -279,14 +278,9 @@ def _values(entry: SizedEncoding, compare: str, shift: int) -> dict[str, float]:
     }
 
 
-def _untrained() -> list[str]:
-    """The encodings that a model learns and that are random here."""
-    return [encoding.title for _, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
-
-
 def _about(entries: Sequence[SizedEncoding], shown: Mapping[str, str]) -> list[str]:
     """Sentences of both figures on the measures that they show and on the tables that were measured."""
-    untrained = _untrained()
+    random = [ENCODINGS[name].title for name in untrained()]
     names = {entry.name for entry in entries}
     missing = [encoding.title for name, encoding in ENCODINGS.items() if name not in names]
     other_sizes = [f"{entry.title} {entry.size}" for entry in entries if entry.adapted]
@@ -294,9 +288,9 @@ def _about(entries: Sequence[SizedEncoding], shown: Mapping[str, str]) -> list[s
         " ".join(f"{MEASURES[name].title}: {MEASURES[name].definition}" for name in shown),
         f"Rows stand by {next(iter(MEASURES[name].title for name in DRAWN)).lower()}, and those that are random last.",
         f"Measured at another size: {'; '.join(other_sizes)}." if other_sizes else "",
-        f"{', '.join(untrained)}: learned in a model, here random at initialisation (seed 0); once trained they would "
+        f"{', '.join(random)}: learned in a model, here random at initialisation (seed 0); once trained they would "
         "have other numbers, so the headings do not count them."
-        if untrained
+        if random
         else "",
         f"Left out, because its model is not installed: {', '.join(missing)}." if missing else "",
         "Exact for the tables shown; one seed where values are random.",
@@ -310,13 +304,13 @@ def _invariant(table: pd.DataFrame, condition: str) -> str:
     return f"Distance alone decides how alike two positions are in {_of_all(invariant, known, table, condition)}"
 
 
-def _symmetric(table: pd.DataFrame, condition: str) -> str:
-    """A sentence on the encodings whose products say nothing of direction."""
-    known = _known(table[~table.untrained], "symmetry")
-    symmetric = int((known.value.round(2) == 1).sum())
+def _rising(table: pd.DataFrame, condition: str) -> str:
+    """A sentence on the encodings in which some farther positions are visibly more alike than nearer ones."""
+    rows = table[(table.measure == "visible_rise") & ~table.untrained & table.value.notna()]
+    rising = int(np.isfinite(rows.value).sum())
     return (
-        f"A position before is as alike as one after in {_of_all(symmetric, known, table, condition)}: their products "
-        "do not tell which it is"
+        f"With distance, likeness climbs again by {percent(VISIBLE)} of its height in "
+        f"{_of_all(rising, rows, table, condition)}"
     )
 
 
@@ -432,9 +426,9 @@ def _dots(table: pd.DataFrame, selected: Sequence[str], shift: int, theme: Theme
         titles,
         *_column_titles(start, shift, x, theme),
     ]
-    for untrained, group in rows[np.isfinite(rows.value)].groupby("untrained"):
+    for is_random, group in rows[np.isfinite(rows.value)].groupby("untrained"):
         layers += marks.row_plot(
-            group[columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not untrained,
+            group[columns], x=x, y=y, theme=theme, ends=None, color=hue, filled=not is_random,
             size=marks.LARGE_DOT, tooltip=tooltip,
         )  # fmt: skip
     numbers = base.mark_text(
@@ -485,7 +479,7 @@ def _cells(table: pd.DataFrame, selected: Sequence[str], theme: Theme) -> Chart:
     picked = cells.title.isin(_picked(selected))
     cells = cells.assign(
         column=cells.measure.map(HEADINGS), tint=picked.astype(float), bold=picked, open=False,
-        title=[f"{title}, random" if untrained else title for title, untrained in
+        title=[f"{title}, random" if is_random else title for title, is_random in
                zip(cells.title, cells.untrained, strict=True)],
     )  # fmt: skip
     return cell_table(

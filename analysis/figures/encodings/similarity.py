@@ -1,6 +1,6 @@
 """The similarity of every two positions of an encoding against their distance, and in maps position by position."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -17,6 +17,7 @@ from analysis.figures.encodings.compared_rows import (
     RowSimilarities,
     RowSimilarityParameters,
     compare_rows,
+    kind_of,
     setting,
     similarity_of_rows,
     which_similarity,
@@ -33,6 +34,7 @@ from analysis.figures.encodings.sized import (
     pair,
     sized,
     title_colours,
+    untrained,
 )
 from analysis.figures.figure import Figure, figure
 from analysis.figures.heatmap import heatmap
@@ -69,11 +71,11 @@ def similarity(params: RowSimilarityParameters) -> Figure:
     kinds = {comparison.kind for comparison in comparisons if comparison.profile.distance.size}
     return Figure(
         title="Similarity against distance",
-        finding=_finding(shown, comparisons, setting(params)),
+        finding=_finding(shown, comparisons, setting(params, kinds)),
         frame=frame,
         caption=sentences(
-            "Line: how alike two positions are on average; band: one standard deviation over the pairs at a "
-            "distance; thin grey: other encodings"
+            "Line: how alike two positions are on average; band: one standard deviation over the pairs at a distance"
+            + "; thin grey: other encodings" * bool(_behind(params, kinds))
             + (
                 f"; dashed: where the line first climbs by {percent(VISIBLE)} of its height or more, so that likeness "
                 "no longer tells the nearer of two positions"
@@ -81,7 +83,10 @@ def similarity(params: RowSimilarityParameters) -> Figure:
                 else ""
             )
             + ".",
-            "Every other encoding that is compared in the same way is grey, and named under the pointer.",
+            "Every other encoding that is compared in the same way and needs no training is grey, and named under the "
+            "pointer."
+            if _behind(params, kinds)
+            else "",
             "The band is what distance does not account for.",
             "A distance is key minus query, and negative ones are drawn where they differ; the farthest has only one "
             "pair. Measures has the same numbers of every "
@@ -106,6 +111,8 @@ def pairs(params: RowSimilarityParameters) -> Figure:
     shown = pair(params)
     comparisons = [compare_rows(entry, params.compare) for entry in shown]
 
+    kinds = {comparison.kind for comparison in comparisons}
+
     def frame() -> pd.DataFrame:
         return pd.concat(
             [
@@ -120,8 +127,8 @@ def pairs(params: RowSimilarityParameters) -> Figure:
         finding=_diagonals(shown, comparisons),
         frame=frame,
         caption=sentences(
-            f"How alike two positions are ({setting(params)}), every query by every key. Where distance alone decides, "
-            "every diagonal has one colour.",
+            f"How alike two positions are ({setting(params, kinds)}), every query by every key. Where distance alone "
+            "decides, every diagonal has one colour.",
             which_similarity(params),
             *(_comparison_sentence(entry, comparison) for entry, comparison in zip(shown, comparisons, strict=True)),
             "Exact: nothing is sampled.",
@@ -162,7 +169,11 @@ def _finding(shown: Sequence[SizedEncoding], comparisons: Sequence[RowSimilariti
 
 def _comparison_sentence(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     if entry.encoding.make_similarity is not None:
-        score = "the score that position alone adds, of head 0" if "head" in entry.encoding.options else "its own score"
+        score = (
+            "the score that position alone adds, of the first head"
+            if "head" in entry.encoding.options
+            else "its own score"
+        )
         text = f"{entry.title}: {score}"
     else:
         text = f"{entry.title}: {comparison.kind} of the rows"
@@ -205,19 +216,23 @@ def first_rise(entry: SizedEncoding, comparison: RowSimilarities) -> str:
     )
 
 
+def _behind(params: RowSimilarityParameters, kinds: set[str]) -> list[str]:
+    """The encodings that stand grey behind the chosen ones: those of their kinds that need no training to be known."""
+    left_out = {params.encoding, params.other, *untrained()}
+    left_out |= set() if default_model.is_installed() else {"learned"}
+    return [name for name in ENCODINGS if name not in left_out and kind_of(name, params.compare) in kinds]
+
+
 def _others(params: RowSimilarityParameters, kinds: set[str]) -> pd.DataFrame:
     """The mean similarity at every distance of the encodings that are not chosen and are compared in the same way."""
     parts = []
-    for name in ENCODINGS:
-        if name in (params.encoding, params.other) or (name == "learned" and not default_model.is_installed()):
-            continue
+    for name in _behind(params, kinds):
         entry = sized(name, params.length, params.dim)
         kind, values = similarity_of_rows(entry, params.compare)
-        if kind in kinds:
-            profile = by_distance(values)
-            parts.append(
-                pd.DataFrame({"distance": profile.distance, "mean": profile.mean, "title": entry.title, "kind": kind})
-            )
+        profile = by_distance(values)
+        parts.append(
+            pd.DataFrame({"distance": profile.distance, "mean": profile.mean, "title": entry.title, "kind": kind})
+        )
     return pd.concat(parts) if parts else pd.DataFrame(columns=["distance", "mean", "title", "kind"])
 
 
@@ -324,7 +339,7 @@ def _profiles(
     rises = _rises(compared, hues, float(frame.distance.max()))
     names = [
         *(names_at(grey, x, y, theme) if len(grey) else []),
-        *names_at(_line_names(frame, hues), x, y, theme),
+        *names_at(_line_names(frame, hues, {entry.title: _name_of_line(entry) for entry in shown}), x, y, theme),
     ]
     dashed = alt.Chart(rises).mark_rule(strokeDash=marks.DASH, strokeWidth=1.5)
     return marks.panel(
@@ -381,11 +396,20 @@ def _rises(
     )  # fmt: skip
 
 
-def _line_names(frame: pd.DataFrame, hues: dict[str, str]) -> pd.DataFrame:
+def _name_of_line(entry: SizedEncoding) -> str:
+    """An encoding's name, and the head whose scores are drawn where each head has its own."""
+    return f"{entry.title},\nfirst head" if "head" in entry.encoding.options else entry.title
+
+
+def _line_names(frame: pd.DataFrame, hues: dict[str, str], names: Mapping[str, str]) -> pd.DataFrame:
     """The lines' names right of their ends; where two ends are near each other, one above and one below them."""
     ends = frame[frame.distance == frame.distance.max()][["title", "distance", "mean"]].reset_index(drop=True)
     close = len(ends) > 1 and float(np.ptp(ends["mean"])) < CLOSE * (float(np.ptp(frame["mean"])) or 1)
     upper = ends.index == int(ends["mean"].argmax())
     return ends.assign(
-        name=ends.title, hue=ends.title.map(hues), align="left", dx=6, dy=np.where(upper, -8, 8) if close else 0
+        name=ends.title.map(names),
+        hue=ends.title.map(hues),
+        align="left",
+        dx=6,
+        dy=np.where(upper, -8, 8) if close else 0,
     )

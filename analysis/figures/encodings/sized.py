@@ -80,13 +80,21 @@ def sized(name: str, length: int, dim: int) -> SizedEncoding:
     if (result.length, result.dim) == (length, dim):
         return result
     if result.column == "head":
-        reason = f"{result.title} has one column for each head, not for each dimension; {result.dim} heads are shown."
+        reason = (
+            f"{result.title} has one column for each head, not for each dimension: {result.dim} heads here. Distances "
+            "are those of the first."
+        )
         return SizedEncoding(encoding, result.length, result.dim, reason)
     reason = (
         f"{result.title} is not available at {length} positions × {dim} dimensions; the nearest size, {result.size}, "
         "is shown."
     )
     return SizedEncoding(encoding, result.length, result.dim, reason)
+
+
+def untrained() -> list[str]:
+    """The encodings that a model learns and that are random here, by name."""
+    return [name for name, encoding in ENCODINGS.items() if "seed" in encoding.options and encoding.learned]
 
 
 def _table(name: str, length: int, dim: int) -> np.ndarray:

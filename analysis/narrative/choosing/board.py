@@ -460,38 +460,37 @@ def headline(board: Sequence[EncodingRow]) -> str:
     of_able = (
         f"Of the {count(able)} that can do it, {_quoted(uncapitalised(best))}"
         if count(able) < count(board)
-        else _quoted(best)
+        else f"In our small encoders, {_quoted(uncapitalised(best))}"
     )
     if _above_on_longer(row, board) and (steadier := _steadiest((one for one in level if not one.baseline), board)):
         of_all = f"Of the {count(able)} that can do it, " if count(able) < count(board) else ""
-        better = "holds up better on longer texts"
+        better = "has a lower loss on longer texts"
         if steadier.method == row.method:
             name = _inside(IN_USE[row.method].name)
             lowest = f"as “{row.form}” it ends lowest"
             return f"{of_all}{name} learns as well as any; {lowest}, as “{steadier.form}” it {better}"
         return f"{of_all}{_inside(best)} and {_inside(steadier.title)} learn as well as any; the second {better}"
     learns = f"{of_able} learns {'as well as any' if level else 'best'}"
+    above = _above_on_longer(row, board)
     if len(rises) < COMPARABLE:
-        return f"{learns}{_price(row)}{_above_on_longer(row, board)}"
+        return f"{learns}{_price(row)}{above}"
     furthest = min(rises, key=lambda title: rises[title])
     # The table may show a lower one, of fewer seeds, of another recipe, or of a method that learns worse.
     shown = [other.longer.value for other in able if other.longer and not other.longer.elsewhere]
     least = min(shown) >= rises[furthest]
-    longer = "holds up best on longer texts"
+    longer = "has the lowest loss on longer texts"
     if furthest == best:
-        return (
-            f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{_above_on_longer(row, board)}"
-        )
+        return f"{learns} and {longer}{_price(row)}" if least else f"{learns}{_price(row)}{above}"
     of_these = "" if least else "of those that learn no worse than added positions, "
-    said = f"{_quoted(uncapitalised(furthest))} {longer}"
-    with_price = f"{learns}{_price(row)}; {of_these}{said}"
-    return with_price if len(with_price) <= LONGEST_HEADING else f"{learns}; {of_these}{said}"
+    said = f"{_quoted(uncapitalised(furthest))} {'is lowest there' if above else longer}"
+    with_price = f"{learns}{_price(row)}{above}; {of_these}{said}"
+    return with_price if len(with_price) <= LONGEST_HEADING else f"{learns}{above}; {of_these}{said}"
 
 
 def _highest_on_longer(row: EncodingRow, board: Iterable[EncodingRow]) -> bool:
-    """True if no other loss of the board is higher on longer texts."""
-    rises = [other.longer.value for other in board if other.longer and not other.longer.elsewhere]
-    return row.longer is not None and row.longer.value == max(rises, default=inf)
+    """True if no other loss of several is higher on longer texts."""
+    losses = [other.longer.value for other in board if other.longer and not other.longer.elsewhere]
+    return row.longer is not None and len(losses) > FEW and row.longer.value == max(losses)
 
 
 def _steadiest(rows: Iterable[EncodingRow], board: Sequence[EncodingRow]) -> EncodingRow | None:
@@ -503,7 +502,7 @@ def _steadiest(rows: Iterable[EncodingRow], board: Sequence[EncodingRow]) -> Enc
 
 
 def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRow]) -> str:
-    """The one method that meets every need: which of its forms ends lowest, and which holds up best on longer texts."""
+    """The one method that meets every need: which of its forms ends lowest, and which is lowest on longer texts."""
     can = f"{_quoted(IN_USE[able[0].method].name)} alone can do it"
     if not any(row.drawn for row in able):
         trained = [row for row in able if row.loss and row.longer]
@@ -517,7 +516,7 @@ def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRo
     furthest = min(sound, key=lambda row: row.longer.value if row.longer else inf, default=able[0])
     if furthest is able[0]:
         return f"{can}: {lowest}{_above_on_longer(able[0], board)}"
-    return f"{can}: {lowest}, and “{furthest.form}” holds up best on longer texts"
+    return f"{can}: {lowest}, and “{furthest.form}” has the lowest loss on longer texts"
 
 
 def of_decoders(board: Iterable[EncodingRow]) -> bool:
@@ -557,8 +556,8 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
         return said
     furthest = min(rises, key=lambda pair: pair[0])[1]
     if level == [furthest]:
-        return f"{said} and holds up best on longer texts"
-    return f"{said}; {_inside(furthest.title)} holds up best on longer texts"
+        return f"{said} and has the lowest loss on longer texts"
+    return f"{said}; {_inside(furthest.title)} has the lowest loss on longer texts"
 
 
 def _capped(names: Sequence[str]) -> str:
@@ -573,7 +572,7 @@ def _above_on_longer(row: EncodingRow, board: Sequence[EncodingRow]) -> str:
     added = next((other.longer for other in board if other.baseline), None)
     if row.longer is None or added is None or row.longer.value <= added.value:
         return ""
-    return ", but on longer texts its loss is above that of added positions"
+    return ", but on longer texts it is above added positions"
 
 
 def _level(other: EncodingRow, best: EncodingRow) -> bool:
@@ -639,7 +638,7 @@ def _price(row: EncodingRow) -> str:
         return ", in the same time"
     joined, longer = ("but", "longer") if min(row.times) > 1 else ("and", "less")
     percent = percent_range(min(row.times), max(row.times))
-    return f", {joined} a training step of our small encoders takes {percent} {longer} on a CPU"
+    return f", {joined} a training step takes {percent} {longer} on a CPU"
 
 
 WORTH_SAYING = 0.03
@@ -662,13 +661,18 @@ def count(rows: Iterable[EncodingRow]) -> int:
     return len({row.method for row in rows})
 
 
-def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
-    """The number of methods that meet the chosen needs, and of those among them that we trained."""
+def summary(board: Sequence[EncodingRow], needs: Collection[str], decoders: Sequence[EncodingRow] = ()) -> str:
+    """The number of methods that meet the chosen needs, and of those among them that we trained.
+
+    Without a need, the lowest loss for each. decoders: the board of decoders, whose finding is then told, too.
+    """
     able = [row for row in board if not row.lacks]
     if not able:
         return f"None of the {count(board)} methods can do it all."
     if not needs:
-        return f"{_for_each_need(board)} Press what you need above, and what lacks it moves down.".lstrip()
+        of_others = f"{headline(decoders)}." if decoders else ""
+        sentences = (_for_each_need(board), of_others, "Press what you need above, and what lacks it moves down.")
+        return " ".join(filter(None, sentences))
     said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
     first = able[0]
     if of_decoders(able) and first.loss and first.longer and _highest_on_longer(first, able):
@@ -722,7 +726,8 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
             limits = [
                 f"{signed_or_zero(losses[best])} nats",
                 row.loss.why if row.loss and row.loss.undecided else "",
-                "worst on longer texts" if _highest_on_longer(row, board) else "",
+                "tied first" * row.tied,
+                "above adding on longer texts" * bool(_above_on_longer(row, board)),
             ]
             lowest[need] = f"{_inside(best)} ({', '.join(filter(None, limits))})"
     by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}

@@ -120,26 +120,30 @@ def loss(method: Method, trainings: Trained, variant: str = "") -> Finding | Non
     )
 
 
-def longer(method: Method, trainings: Trained | None, variant: str) -> list[Finding]:
-    """The loss on longer texts: ours, of decoders where the variant is one, and as published."""
+def longer(trainings: Trained | None, variant: str) -> list[Finding]:
+    """The loss of our trainings on longer texts, of decoders where the variant is one; empty where there is none."""
+    if trainings is None or variant not in trainings.variants:
+        return []
+    rows = trainings.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[variant])
+    if rows.empty:
+        return []
+    means = rows.groupby("metric").value.mean()
+    times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
+    text = ", ".join(f"{value:.2f} at {factor}" for factor, value in sorted(zip(times, means, strict=True)))
+    kind = "decoders" if trainings.objective == CAUSAL else "encoders"
+    return [
+        Finding(
+            f"loss of our {kind} in {UNIT}: {text} the training length",
+            f"our own training, preset {trainings.preset}, {plural(rows.seed.nunique(), 'seed')}",
+            "experiments",
+            {"part": "length", "preset": trainings.preset, "variants": (trainings.baseline, variant)},
+        )
+    ]
+
+
+def longer_as_published(method: Method) -> list[Finding]:
+    """The published numbers on texts longer than those of training."""
     sentences = []
-    if trainings and variant in trainings.variants:
-        rows = trainings.curves(*(f"final_loss_{times}x" for times in (1, 2, 4)), variants=[variant])
-        if len(rows):
-            means = rows.groupby("metric").value.mean()
-            times = [str(name).removeprefix("final_loss_").removesuffix("x") + "×" for name in means.index]
-            text = ", ".join(f"{value:.2f} at {factor}" for factor, value in sorted(zip(times, means, strict=True)))
-            seeds = plural(rows.seed.nunique(), "seed")
-            values = {"part": "length", "preset": trainings.preset, "variants": (trainings.baseline, variant)}
-            sentences.append(
-                Finding(
-                    f"loss of our {'decoders' if trainings.objective == CAUSAL else 'encoders'} in {UNIT}: {text} the "
-                    "training length",
-                    f"our own training, {seeds}",
-                    "experiments",
-                    values,
-                )
-            )
     for table_id, row in method.longer:
         table = published.load(table_id)
         cells = table.scores[table.scores.row == row]

@@ -54,7 +54,7 @@ NEEDS: dict[str, Need] = {
     "longer": Need(
         "Defined for texts of any length",
         "No learned table with one row for each position, which ends where training did. How well the model then does "
-        "is another question; see Longer texts.",
+        "is another question: see the loss at 4 times the length.",
         lambda method: not learned_table(method.setup.settings),
     ),
     "order": Need(

@@ -136,13 +136,27 @@ def _length(methods: list[Method], preset: str, *, causal: bool) -> CellRows:
     trainings, results = _trainings(preset), []
     for method in methods:
         variant = _trained_as(method, causal=causal)
+        runs = trainings[objective(variant)]
+        found = _longer_of_forms(method, runs) if variant == method.variant else evidence.longer(runs, variant)
         results.append(
             {
                 "limit": [Finding(capitalised(limit(method)), _settings(method))],
-                "longer": evidence.longer(method, trainings[objective(variant)], variant),
+                "longer": [*found, *evidence.longer_as_published(method)],
             }
         )
     return results
+
+
+def _longer_of_forms(method: Method, runs: Trained | None) -> list[Finding]:
+    """The losses of a method on longer texts, of each of its forms; by a judged recipe where the preset has none."""
+    found = []
+    for variant, (form, *_) in forms(method.variant).items():
+        judged = [evidence.own_trainings(preset, objective(variant)) for preset in judged_presets()]
+        again = evidence.asked_again(variant)
+        every = (runs, *([again.trained] if again else []), *judged)
+        if finding := next(filter(None, (evidence.longer(one, variant) for one in every)), []):
+            found += [one._replace(text=f"{form}: {one.text}" if form else one.text) for one in finding]
+    return found
 
 
 def _losses(method: Method, runs: Trained | None) -> list[Finding]:

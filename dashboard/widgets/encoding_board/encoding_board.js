@@ -5,7 +5,6 @@ const ROW = 48; // pixels of a cell
 const AXIS = 34; // pixels of an axis above its cells
 const WORDS = 24; // pixels of a cell that holds words alone, on a narrow board
 const NARROW = 860; // the width up to which a board is narrow
-const ROOM = 74; // pixels for a value of longer texts, with words below it
 const VALUE = 52; // pixels for a printed value
 const SPAN = 76; // pixels for a printed cost, which may be a range
 
@@ -178,7 +177,7 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const drawings = [];
   const narrow = () => board.clientWidth <= NARROW;
   const timeAxis = { ...time, times: true, room: SPAN };
-  const [LOSS, LONGER] = [axes.loss, { ...axes.longer, room: ROOM }];
+  const [LOSS, LONGER] = [axes.loss, axes.longer];
   const scales = [[LOSS, LOSS.digits], [LONGER, LONGER.digits], null, [timeAxis, 0]];
   if (heading) {
     const columns = [["Final loss, nats", trained], ["Loss at 4 × the length, nats", longer], ["Size and arithmetic", size], ["Time of a step", timed]];

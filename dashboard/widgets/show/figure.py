@@ -63,7 +63,7 @@ def show(
         if beside_caption is not None
         else (st.container(), st.container())
     )
-    caption.caption(summary, help=glossary_hint(figure.finding, figure.title, figure.caption))
+    caption.caption(summary, help=glossary_hint(figure.heading, summary))
     if beside_caption is not None:
         with beside:
             beside_caption()
