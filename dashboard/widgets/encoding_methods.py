@@ -83,7 +83,7 @@ def draw(pickers: Pickers) -> None:
         deciding,
         list(NEEDS),
         lambda need: NEEDS[need].title,
-        help="Press as many as you like: a method must meet all of them.\n\n"
+        help="Press as many as you like: a method must meet all of them, and what lacks one moves down.\n\n"
         + "\n".join(f"- **{NEEDS[need].title}**: {NEEDS[need].means}" for need in deciding),
         wrap=True,
     )
@@ -129,7 +129,7 @@ def draw(pickers: Pickers) -> None:
     st.caption(
         f"{rows_of_methods(rows)}. Some are in no model named here, and stand here to compare. Whiskers: 95\u00a0% "
         "intervals. A ring: the rules leave the difference open, or there are few seeds. A triangle lies beyond the "
-        "axis. Untrained rows: on longer texts its table has rows that no step of training reached. Bar of a time: "
+        "axis. Untrained: on longer texts its table has rows that no step of training reached. Bar of a time: "
         "from the shortest to the longest measurement."
         + " (✓): how far apart, not which comes first." * any(any(row.partly) for row in rows)
         + " Rows without a loss here stand in the order of their losses as encoders." * of_decoders(rows)

@@ -671,8 +671,7 @@ def summary(board: Sequence[EncodingRow], needs: Collection[str], decoders: Sequ
         return f"None of the {count(board)} methods can do it all."
     if not needs:
         of_others = f"{headline(decoders)}." if decoders else ""
-        sentences = (_for_each_need(board), of_others, "Press what you need above, and what lacks it moves down.")
-        return " ".join(filter(None, sentences))
+        return " ".join(filter(None, (_for_each_need(board), of_others)))
     said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
     first = able[0]
     if of_decoders(able) and first.loss and first.longer and _highest_on_longer(first, able):

@@ -90,7 +90,7 @@ function drawLonger(svg, width, row, axis) {
   if (low !== null) interval(svg, x, axis, low, high, "var(--ink)");
   if (mean > axis.high) beyond(svg, x(axis.high), -1, "var(--ink)");
   else dot(svg, x(mean), few, "var(--ink)");
-  value(svg, width, signed(mean), row.untrained ? "untrained rows" : few, few ? "soft" : "strong");
+  value(svg, width, signed(mean), row.untrained ? "untrained" : few, few ? "soft" : "strong");
 }
 
 const COSTS = { parameters: "parameters", products: "arithmetic" };
