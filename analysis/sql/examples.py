@@ -26,16 +26,16 @@ EXAMPLES = {
     ),
     "What shuffling positions does": (
         "SELECT model, intervention, outcome, value, low, high\nFROM intervention_effects\n"
-        "WHERE layer IS NULL\nORDER BY ALL"
+        "WHERE layer IS NULL AND intervention LIKE 'shuffle%'\nORDER BY ALL"
     ),
     "Loss against steps": (
         "SELECT step, variant, avg(value) AS loss\nFROM curves\n"
         "WHERE metric = 'validation_loss' AND preset = 'cpu2' AND seed = 10\n"
         "    AND variant IN ('bert_a', 'no_position', 'rotary', 'tupe_a')\nGROUP BY ALL\nORDER BY ALL"
     ),
-    "The largest single number a head gives to position": (
-        "SELECT model, layer, head, term, share\nFROM term_stats\nWHERE term = 'position_to_position'\n"
-        "ORDER BY share DESC\nLIMIT 20"
+    "Heads that attend by position most": (
+        "SELECT model, corpus, layer, head, effect, share\nFROM term_stats\nWHERE term = 'position_to_position'\n"
+        "ORDER BY effect DESC\nLIMIT 20"
     ),
 }
 DEFAULT = next(iter(EXAMPLES.values()))

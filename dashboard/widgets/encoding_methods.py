@@ -31,6 +31,7 @@ from analysis.narrative.choosing.board import (
     given_up,
     headline,
     longer_texts,
+    lowest_by_need,
     of_decoders,
     recipes,
     rows as encoding_rows,
@@ -97,10 +98,13 @@ def draw(pickers: Pickers) -> None:
         return
     with answer:
         st.subheader(escape_markdown(headline(rows)), anchor=False)
-        decoders = [] if needs else encoding_rows(usual_recipe(("causal",)), ("causal",), size)
-        st.markdown(escape_markdown(summary(rows, needs, decoders)))
-        if given := given_up(rows, needs):
-            st.markdown("\n".join(f"- **{NEEDS[need].title}** {escape_markdown(end)}." for need, end in given.items()))
+        if needs:
+            st.markdown(escape_markdown(summary(rows, needs)))
+            said = {need: f" {end}" for need, end in given_up(rows, needs).items()}
+        else:
+            decoders = encoding_rows(usual_recipe(("causal",)), ("causal",), size)
+            said = {need: f": {found}" for need, found in lowest_by_need(rows, decoders).items()}
+        st.markdown("\n".join(f"- **{NEEDS[need].title}**{escape_markdown(end)}." for need, end in said.items()))
     position = next((index for index, row in enumerate(rows) if row.name == opened), len(rows) - 1)
     upper, lower = rows[: position + 1], rows[position + 1 :]
     axis, columns = encoding_board.time_axis(rows), encoding_board.differing_needs(rows)
@@ -253,6 +257,8 @@ def _draw_row(pickers: Pickers, row: EncodingRow, size: ModelSize, *, decoders: 
                 if row.drawn and decoders:
                     link: dict[str, Value] = {"part": "gap", "preset": JUDGED, "objective": CAUSAL}
                     _link("experiments", "Our decoders in Experiments", "show_chart", link)
+                elif row.loss and row.loss.statement:
+                    _link("claims", f"Statement {row.loss.statement}", "gavel", {"claim": row.loss.statement[:3]})
                 elif row.drawn:
                     preset, variant = (row.loss.preset if row.loss else JUDGED), row.name
                     named = trained_name(variant)

@@ -33,7 +33,14 @@ from analysis.claims.statements.margin_contests import (
     compare_sides,
     sentence,
 )
-from analysis.rules import EncoderContest, all_encoder_rules, encoder_rules, manifest_of, training_rules
+from analysis.rules import (
+    EncoderContest,
+    all_encoder_rules,
+    encoder_contests,
+    encoder_rules,
+    manifest_of,
+    training_rules,
+)
 from analysis.statistics import difference
 from analysis.statistics.margins import (
     TESTS,
@@ -43,6 +50,7 @@ from analysis.statistics.margins import (
     outcomes,
     seeds_to_decide,
 )
+from analysis.store import read
 
 RULES = encoder_rules()
 SEEDS = RULES.seeds
@@ -436,6 +444,32 @@ def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders(
         begun = manifest_of("width128", variant, again.seeds[0])
         assert begun
         assert methods[str(begun["sha256"])].version == {"methods_2.toml": 17, "encoders.toml": 3}[name]
+
+
+def test_final_losses_are_compared_wherever_a_model_is_at_half_of_the_steps() -> None:
+    """Nothing but seeds, spread and plateau differs from the first file, and each statement names the steps."""
+    again = next(rules for rules in all_encoder_rules() if any(one.plateau for one in rules.statements))
+    asked = {one.id: one for rules in (training_rules(), *all_encoder_rules()) for one in rules.statements}
+    taken = {seed for rules in all_encoder_rules() if rules.version != again.version for seed in rules.seeds}
+    assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
+    assert again.recipes == {"width128": RULES.recipes["width128"]}
+    for field in ("plateau", "by_half", "earlier"):
+        assert getattr(again, field) == getattr(RULES, field)
+    for contest in again.statements:
+        before = asked[contest.asks_again]
+        for name in ("parent", "variant", "baseline", "kind", "expect"):
+            assert getattr(contest, name) == getattr(before, name)
+        assert (contest.plateau, contest.spread, contest.margin) == ("any", "any", 0.05)
+        assert contest.statement.startswith("After 10,000 steps, ")
+        for variant in (contest.variant, contest.baseline):
+            assert manifest_of("width128", variant, again.seeds[0]) == again.manifest()
+
+
+def test_a_side_that_never_leaves_the_plateau_is_compared_only_where_the_file_says_so(store: Path) -> None:
+    contest, rules = encoder_contests()["C24e"]
+    presets = {"width128": encoders.load_runs(lambda sql: read.query(sql).to_dict("records"), rules, "width128")}
+    assert encoders.compare(contest, presets, rules).reason == ""
+    assert "plateau" in encoders.compare(replace(contest, plateau=""), presets, rules).reason
 
 
 def test_trainings_that_are_lacking_are_spoken_of_only_where_there_are_some() -> None:

@@ -218,7 +218,7 @@ def test_the_sentence_counts_methods_and_not_their_strengths(store: Path, needs:
     if needs:
         assert said.startswith(f"{len(able)} of 11 methods can" if able else "None of the 11")
     else:
-        said += board.rows_in_words(found)
+        said = board.rows_in_words(found)
         assert f"The {len(found)} rows are 11 methods, " in said
     drawn = [row for row in found if not row.lacks and row.loss and not row.loss.elsewhere]
     shown = [row for row in drawn if row.loss and (row.loss.judged or row.loss.causal)]
@@ -261,14 +261,20 @@ def test_those_that_the_rules_do_not_tell_from_the_lowest_are_tied_with_it(store
         assert row.tied == (judged and (row.loss.low or 0.0) <= lowest.value), row.title
 
 
-def test_without_a_need_the_sentence_names_the_lowest_loss_of_each(store: Path) -> None:
-    shown = rows()
-    said = board.summary(shown, ())
-    for need in board.deciding_needs():
+def test_without_a_need_the_lowest_loss_of_each_is_named(store: Path) -> None:
+    shown, decoders = rows(), rows(("causal",))
+    said = board.lowest_by_need(shown, decoders)
+    assert list(said) == board.deciding_needs()
+    assert said.pop("causal") == f"{board.headline(decoders)[0].lower()}{board.headline(decoders)[1:]}"
+    added = next(row.longer for row in shown if row.baseline)
+    for need, words in said.items():
         able = [row for row in shown if row.ticks[list(NEEDS).index(need)] and row.loss and row.loss.judged]
         best = min(able, key=lambda row: row.loss.value if row.loss else math.inf)
-        assert f"“{best.title[0].lower()}{best.title[1:]}” (−" in said
-        assert (f"for “{NEEDS[need].title}” it is" in said) == (best.title != shown[0].title)
+        assert words.startswith(f"“{best.title[0].lower()}{best.title[1:]}” ends lowest (−")
+        assert ("tied first" in words) == best.tied
+        assert best.longer is not None
+        assert added is not None
+        assert ("above adding on longer texts" in words) == (best.longer.value > added.value)
 
 
 def test_longer_texts_are_told_where_a_need_asks_for_them(store: Path) -> None:

@@ -146,6 +146,8 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
     if contest.kind == "difference_of_differences":
         return _compare_presets(contest, presets, rules)
     here = presets[contest.preset]
+    # Where a side may stand on the plateau, it need not be known; without a learning rate there are no runs.
+    needless = contest.plateau == "any" and bool(here.runs)
     return margin_contests.compare_sides(
         (contest.variant, contest.baseline),
         (here.of(contest.variant, contest.kind), here.of(contest.baseline, contest.kind)),
@@ -158,7 +160,7 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
             paired_spread=None if contest.spread == "any" else rules.paired_spread,
             earlier=rules.earlier,
         ),
-        problem=here.problem,
+        problem="" if needless else here.problem,
     )
 
 

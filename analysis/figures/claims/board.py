@@ -242,8 +242,7 @@ def _more(heading: Heading, quoted: Set[str]) -> str:
     standing = [part for part in heading.parts if part.id in quoted and bearing(part) == FOR]
     if standing and bearing(decides) == AGAINST:
         names = join_names([f"the opposite of {part.id}" if part.opposes else part.id for part in standing])
-        verb, says = ("holds", "claims") if len(standing) == 1 else ("hold", "claim")
-        return f"The first page rests on {names}, which {verb}, and {says} less."
+        return f"The first page rests on {names}, which {'holds' if len(standing) == 1 else 'hold'}."
     return ""
 
 

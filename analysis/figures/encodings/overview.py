@@ -181,7 +181,7 @@ def _similarity(entry: SizedEncoding, comparison: RowSimilarities, theme: Theme)
     frame = pd.DataFrame({"distance": profile.distance, "mean": profile.mean})
     lines = marks.line_plot(
         frame, theme=theme, color=theme.colour(colours.TERMS["position"]), dots=0,
-        x=marks.number(alt.X, "distance", "key less query, tokens", nice=False, grid=False, ticks=5),
+        x=marks.number(alt.X, "distance", "key minus query, tokens", nice=False, grid=False, ticks=5),
         y=marks.number(alt.Y, "mean", comparison.kind, ticks=5),
         tooltip=(("distance:Q", "distance (tokens)"), ("mean", "", ".4~g")),
     )  # fmt: skip

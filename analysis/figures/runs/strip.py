@@ -11,6 +11,7 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board import ticks
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
 from analysis.figures.runs.all_runs import all_runs
@@ -23,6 +24,8 @@ ROW, DOT, RING = 15, 65, 210
 """Pixels of a row, and the areas of a run's dot and of the ring around the chosen one, in square pixels."""
 FAINT = 0.35
 """The opacity of a run that changed a setting of its preset."""
+BESIDE = 0.45
+"""The room right of the dots for words on the losses beyond the axis, as a part of its length."""
 LITTLE = 0.1
 """The part of the axis by which a loss may lie beyond it and still extend it."""
 
@@ -67,16 +70,16 @@ def strip(params: StripParameters) -> Figure:
         finding=_finding(preset, apart.median(), usual["mean"], limit) or f"{counted} by recipe {preset}",
         frame=lambda: rows[columns],
         caption=sentences(
-            f"A dot is one of {plural(len(rows), 'run')}: its validation loss after the last step{_sample(preset)}, "
-            f"in {UNIT}.",
+            f"A dot is one of {plural(len(rows), 'run')} by "
+            f"{'this recipe' if params.preset else 'the recipe with most runs'}: its validation loss after the last "
+            f"step{_sample(preset)}, in {UNIT}.",
             "Seeds differ by the distance from the best to the worst of a variant; the heading has the median.",
             f"Beyond the axis, and not in the heading: {plural(far, 'variant')}." if far else "",
             "Press one to see it in full.",
             "Pale: a run that changed a setting of its recipe, which the heading does not count."
             if rows.pale.any()
             else "",
-            f"A triangle stands for the losses beyond {fixed(limit)}; the number beside it is the largest, or their "
-            "range."
+            f"A triangle stands for the losses beyond {fixed(limit)}, whose number and range are beside it."
             if rows.far.any()
             else "",
         ),
@@ -130,7 +133,12 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
         made=runs.created.str.slice(0, 10),
         written=[f"{loss:.3f}" for loss in runs.loss],
     )[["run_id", "title", "at", "sign", "way", "pale", "seed", "changed", "written", "made"]]
-    x = marks.number(alt.X, "at", "final loss, nats", domain=padded_range(rows["at"], 0.04), ticks=6)
+    low, high = padded_range(rows["at"], 0.04)
+    # What is written of the losses beyond has a place of its own, right of all dots.
+    room = BESIDE * (high - low) if runs.far.any() else 0.0
+    x = marks.number(
+        alt.X, "at", "final loss, nats", domain=(low, high + room), values=ticks(low, high, 6), place="top"
+    )
     y = marks.rows_down("title", order, limit=200)
     dots = (
         alt.Chart(rows)
@@ -149,14 +157,9 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     marked = rows[rows.run_id == chosen][["title", "at"]]
     ring = alt.Chart(marked).mark_point(filled=False, size=RING, color=theme.ink, strokeWidth=marks.LINE)
     beyond = runs[runs.far].groupby("title", as_index=False).loss.agg(["size", "min", "max"])
-    whole = set(runs.title) - set(runs.title[~runs.far])
-    # Of a variant with other runs within the axis, a longer text would lie on their dots.
-    said = [
-        f"{plural(row.size, 'run')}, {_range(row.min, row.max)}" if row.title in whole else fixed(row.max)
-        for row in frames.rows(beyond)
-    ]
+    said = [f"{plural(row.size, 'run')}, {_range(row.min, row.max)}" for row in frames.rows(beyond)]
     ranges = alt.Chart(beyond.assign(at=limit, written=said)).mark_text(
-        align="right", dx=-8, fontSize=marks.TEXT, color=theme.ink
+        align="left", dx=9, fontSize=marks.TEXT, color=theme.ink
     )
     far = [ranges.encode(x=x, y=y, text="written:N")] if len(beyond) else []
     layers = [dots, *far, *([ring.encode(x=x, y=y)] if len(marked) else [])]

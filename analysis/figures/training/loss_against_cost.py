@@ -214,7 +214,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
     far = drawn.gap > costs.MOST_LOSS
     rows = drawn.assign(
         x=100 * drawn.cost,
-        y=drawn.gap.where(~far, costs.MOST_LOSS),
+        y=drawn.gap.where(~far),
         low=drawn.low.where(~far),
         high=drawn.high.where(~far),
         before=100 * drawn.earlier,
@@ -230,6 +230,8 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         padded_range(pd.Series([0.0, *rows.x, *rows.before]), EDGE),
         padded_range(pd.Series([0.0, *rows.y, *rows.low, *rows.high]), EDGE),
     )
+    # What lies beyond stands at the end of the axis, not where a value of that size would.
+    rows["y"] = rows.y.fillna(domain[1][1] - 0.02 * (domain[1][1] - domain[1][0]))
     x = marks.number(alt.X, "x", f"{axis.noun}, % more or less than adding", domain=domain[0], ticks=8)
     y = marks.number(alt.Y, "y", ["final loss minus adding's", "(nats; lower is better)"], domain=domain[1], ticks=8)
     key = way_hues(rows.way, theme)
@@ -279,6 +281,7 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
         below=[
             f"grey: within ±{margin:g} nats, the same; bars: 95 % intervals",
             *(("hollow: left open by the rules",) if undecided.any() else ()),
+            *(("triangle: beyond the axis",) if rows.far.any() else ()),
             *(
                 ("level lines: to an earlier measurement",)
                 if rows.before.notna().any()

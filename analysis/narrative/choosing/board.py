@@ -24,6 +24,7 @@ from analysis.figures.experiments.board_rows import board as experiments_board, 
 from analysis.figures.figure import LONGEST_HEADING
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import OPEN, compared_losses, seeds_needed
+from analysis.figures.training.later_runs import later_runs
 from analysis.figures.training.timing import earlier_times, newest_times, percent_range, ratio_range
 from analysis.figures.training.trainings import (
     CAUSAL,
@@ -296,7 +297,7 @@ def _with_later_runs(variant: str, recipes: Iterable[Trained]) -> list[Trained]:
     """The trainings that a variant's numbers may come from: those of a later file where a recipe has none of it."""
     found = []
     for trained in recipes:
-        later = None if _variant(variant, trained) else evidence.asked_again(variant, trained.preset)
+        later = None if _variant(variant, trained) else later_runs(variant, trained.preset)
         found.append(later.trained if later and later.trained.objective == trained.objective else trained)
     return found
 
@@ -368,7 +369,7 @@ def _loss(name: str, trained: Trained, preset: str, kind: str) -> Number | None:
 
 def _later_judgement(variant: str, trained: Trained) -> Judgement | None:
     """The judgement of a later file of rules on these very runs; None where they are not its runs."""
-    later = evidence.asked_again(variant, trained.preset)
+    later = later_runs(variant, trained.preset)
     known = later is not None and set(later.trained.runs.run_id) == set(trained.runs.run_id)
     return later.judgement if later and known else None
 
@@ -661,18 +662,16 @@ def count(rows: Iterable[EncodingRow]) -> int:
     return len({row.method for row in rows})
 
 
-def summary(board: Sequence[EncodingRow], needs: Collection[str], decoders: Sequence[EncodingRow] = ()) -> str:
-    """The number of methods that meet the chosen needs, and of those among them that we trained.
-
-    Without a need, the lowest loss for each. decoders: the board of decoders, whose finding is then told, too.
-    """
+def summary(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
+    """The number of methods that meet the chosen needs, and of those among them that we trained."""
     able = [row for row in board if not row.lacks]
     if not able:
         return f"None of the {count(board)} methods can do it all."
     if not needs:
-        of_others = f"{headline(decoders)}." if decoders else ""
-        return " ".join(filter(None, (_for_each_need(board), of_others)))
-    said = f"{count(able)} of {count(board)} methods can do it{_at_strengths(able)}; {_trained(able)}"
+        return ""
+    names = f" ({_capped([_inside(IN_USE[name].name) for name in dict.fromkeys(row.method for row in able)])})"
+    few = names if count(able) <= NAMED else ""
+    said = f"{count(able)} of {count(board)} methods can do it{few or _at_strengths(able)}; {_trained(able)}"
     first = able[0]
     if of_decoders(able) and first.loss and first.longer and _highest_on_longer(first, able):
         said += f" “{first.title}”, which ends lowest, is the worst on longer texts."
@@ -711,15 +710,17 @@ def _at_strengths(able: Sequence[EncodingRow]) -> str:
     return f", {join_names(said)}" if said else ""
 
 
-def _for_each_need(board: Sequence[EncodingRow]) -> str:
-    """A sentence on what has the lowest loss where one need has to be met; empty where none can be compared.
+def lowest_by_need(board: Sequence[EncodingRow], decoders: Sequence[EncodingRow]) -> dict[str, str]:
+    """Need -> what has the lowest loss where it has to be met, as a clause; none where nothing can be compared.
 
-    The losses are of encoders, so that the need of a decoder is left out.
+    The losses are of encoders; for the need of a decoder, of decoders.
     """
     lowest = {}
     for need in deciding_needs():
         losses, _ = _judged([row for row in board if row.ticks[list(NEEDS).index(need)]])
-        if losses and need != "causal":
+        if need == "causal" and of_decoders(decoders):
+            lowest[need] = uncapitalised(headline(decoders))
+        elif losses and need != "causal":
             best = min(losses, key=lambda title: losses[title])
             row = next(row for row in board if row.title == best)
             limits = [
@@ -728,16 +729,8 @@ def _for_each_need(board: Sequence[EncodingRow]) -> str:
                 "tied first" * row.tied,
                 "above adding on longer texts" * bool(_above_on_longer(row, board)),
             ]
-            lowest[need] = f"{_inside(best)} ({', '.join(filter(None, limits))})"
-    by_best = {best: [need for need in lowest if lowest[need] == best] for best in dict.fromkeys(lowest.values())}
-    if not by_best:
-        return ""
-    usual = max(by_best, key=lambda best: len(by_best[best]))
-    named = join_names(f"“{NEEDS[need].title}”" for need in by_best[usual])
-    others = [f"for “{NEEDS[need].title}” it is {best}" for best in by_best if best != usual for need in by_best[best]]
-    if not others:
-        return f"For each of the needs of an encoder, {usual} ends lowest."
-    return f"In an encoder, against added positions, {usual} ends lowest for {named}; {join_names(others)}."
+            lowest[need] = f"{_inside(best)} ends lowest ({', '.join(filter(None, limits))})"
+    return lowest
 
 
 def longer_texts(board: Sequence[EncodingRow], needs: Collection[str]) -> str:
@@ -873,7 +866,7 @@ def trained_title(method: Method) -> str:
 
 def asked_again(variant: str) -> str:
     """The finding of a later file of rules on a variant's final loss, on seeds of its own; empty for none."""
-    later = evidence.asked_again(variant)
+    later = later_runs(variant)
     if later is None:
         return ""
     preset, seeds = later.trained.preset, plural(later.trained.runs.seed.nunique(), "new seed")

@@ -4,20 +4,18 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from analysis.ablation.variants import named
-from analysis.claims.statements.judgement import OPEN as UNDECIDED, Judgement
-from analysis.claims.statements.stored import parts, statements
+from analysis.claims.statements.judgement import OPEN as UNDECIDED
+from analysis.claims.statements.stored import parts
 from analysis.core import frames
 from analysis.core.errors import NoResults
 from analysis.core.formatting import capitalised, plural, signed, signed_percent
 from analysis.figures.training.timing import measured_preset
 from analysis.figures.training.trainings import (
-    BASELINES,
     CAUSAL,
     MASKED,
     UNIT,
     Trained,
     TrainingParameters,
-    index,
     objective,
     select_trainings,
     usual_baseline,
@@ -25,7 +23,6 @@ from analysis.figures.training.trainings import (
 from analysis.literature import tables as published
 from analysis.narrative.choosing.methods import Method, Pair
 from analysis.narrative.choosing.settings import IN_CODE, USED
-from analysis.rules import encoder_contests
 from analysis.statistics import difference
 from analysis.store import read
 
@@ -69,33 +66,6 @@ def own_trainings(preset: str, objective: str = MASKED) -> Trained | None:
         return select_trainings(TrainingParameters(preset=preset, objective=objective))
     except NoResults:
         return None
-
-
-class AskedAgain(NamedTuple):
-    """The final loss of a variant by a later file of rules, on seeds of its own: its judgement and its trainings."""
-
-    judgement: Judgement
-    trained: Trained
-
-
-def asked_again(variant: str, preset: str = "") -> AskedAgain | None:
-    """A later file's complete judgement of a variant's final loss, with its runs; None where there is none.
-
-    preset: of these alone; empty for any.
-    """
-    judged = {one.id: one for one in statements()}
-    for contest, rules in encoder_contests().values():
-        one = judged.get(contest.id)
-        with_adding = (contest.variant, contest.baseline) == (variant, BASELINES[objective(variant)])
-        if not contest.asks_again or not with_adding or one is None or one.missing:
-            continue
-        if preset in ("", contest.preset):
-            runs = index()
-            compared = runs.variant.isin([contest.variant, contest.baseline]) & runs.seed.isin(rules.seeds)
-            params = TrainingParameters(preset=contest.preset, objective=objective(variant))
-            ids = runs[compared & (runs.preset == contest.preset)].run_id.tolist()
-            return AskedAgain(one, select_trainings(params, run_ids=ids))
-    return None
 
 
 def loss(method: Method, trainings: Trained, variant: str = "") -> Finding | None:

@@ -8,6 +8,7 @@ from analysis.ablation.variants import VARIANTS
 from analysis.core.errors import LinkError
 from analysis.core.formatting import capitalised, uncapitalised
 from analysis.figures.experiments.board_rows import judged_presets
+from analysis.figures.training.later_runs import later_runs
 from analysis.figures.training.trainings import CAUSAL, MASKED, Trained, objective
 from analysis.narrative.choosing import evidence
 from analysis.narrative.choosing.evidence import AGAINST, FOR, OPEN, Finding
@@ -152,7 +153,7 @@ def _longer_of_forms(method: Method, runs: Trained | None) -> list[Finding]:
     found = []
     for variant, (form, *_) in forms(method.variant).items():
         judged = [evidence.own_trainings(preset, objective(variant)) for preset in judged_presets()]
-        again = evidence.asked_again(variant)
+        again = later_runs(variant)
         every = (runs, *([again.trained] if again else []), *judged)
         if finding := next(filter(None, (evidence.longer(one, variant) for one in every)), []):
             found += [one._replace(text=f"{form}: {one.text}" if form else one.text) for one in finding]

@@ -9,7 +9,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import named, quote
 from analysis.core import settings
 from analysis.core.errors import AddendError
-from analysis.core.formatting import capitalised, fixed, join_names, plural
+from analysis.core.formatting import capitalised, fixed, join_names, plural, signed
 from analysis.figures import stored_figure
 from analysis.figures.experiments.board import ORDERS, columns_note, ordered
 from analysis.figures.experiments.board_rows import (
@@ -22,13 +22,14 @@ from analysis.figures.experiments.board_rows import (
 from analysis.figures.experiments.imported_rows import ImportedBoard, imported_boards
 from analysis.figures.glue.headline import SURGERY
 from analysis.figures.training.final_loss import is_imported, seeds_needed
+from analysis.figures.training.later_runs import LaterRuns, later_runs
 from analysis.figures.training.trainings import stored_presets
 from analysis.links import Value
 from analysis.measurements.surgery.arms import ARMS
 from analysis.narrative.answer.stored_answer import answer
 from analysis.rules import encoder_rules, judged_encoder_presets, training_rules
 from dashboard.session.markdown_escape import escape_markdown
-from dashboard.session.page_address import is_dark
+from dashboard.session.page_address import is_dark, query_parameters
 from dashboard.widgets import show
 from dashboard.widgets.experiments.row_panel import TABS, link, show_panel
 from dashboard.widgets.experiments_board import show_board
@@ -114,15 +115,20 @@ def draw(pickers: Pickers) -> None:
 
 def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value]) -> None:
     """Links to the board that has the row which the link names, since this one has none; else the nearest rows."""
+    later = later_runs(variant, board.preset)
+    if later:
+        text = f"{capitalised(named(variant))} is not ranked here, since {_by_later_rules(later)}"
+        query = query_parameters("claims", {"claim": later.judgement.parent})
+        st.page_link("views/claims.py", label=text, icon=":material/gavel:", query_params=query)
     for preset in judged_presets():
         try:
             rows = experiments_board(preset).rows
         except AddendError:
             continue
         if variant in [row.variant for row in rows]:
+            stands = "stands" if later else "was not trained by this recipe; it stands"
             link(
-                f"{capitalised(named(variant))} was not trained by this recipe; it stands on the board "
-                f"“{recipe(preset)}”",
+                f"{capitalised(named(variant))} {stands} on the board “{recipe(preset)}”",
                 "arrow_forward",
                 {**values, "preset": preset},
             )
@@ -138,6 +144,16 @@ def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value
     st.warning(
         escape_markdown(f"This board has no row “{variant}”. The rows with the nearest names: {nearest}."),
         icon=":material/link_off:",
+    )
+
+
+def _by_later_rules(later: LaterRuns) -> str:
+    """A clause on the seeds that later rules asked for, and on what they found."""
+    one = later.judgement
+    seeds = plural(later.trained.runs.seed.nunique(), "seed")
+    return (
+        f"later rules compared it with adding on {seeds} of its own: {signed(one.effect or 0.0)} nats ({one.id}, "
+        f"{one.verdict})"
     )
 
 
@@ -199,17 +215,25 @@ def _draw_imported(one: ImportedBoard, pickers: Pickers, values: Mapping[str, Va
 
 
 def _draw_others(board: ExperimentsBoard) -> None:
-    """The variants that were not trained by this recipe, folded."""
-    if not board.others:
+    """The variants that were trained with other seeds, in a line; those that this recipe did not train, folded."""
+    later = {row.variant: found for row in board.others if (found := later_runs(row.variant, board.preset))}
+    if later:
+        said = join_names(
+            f"{named(name)} {signed(one.judgement.effect or 0.0)} ({one.judgement.id}, {one.judgement.verdict})"
+            for name, one in later.items()
+        )
+        st.caption(
+            escape_markdown(f"Trained by this recipe on seeds that later rules asked for, and not ranked: {said}.")
+        )
+    others = [row for row in board.others if row.variant not in later]
+    if not others:
         return
-    with st.expander(
-        f"{plural(len(board.others), 'variant')} more, not trained to predict masked words by this recipe"
-    ):
+    with st.expander(f"{plural(len(others), 'variant')} more, not trained to predict masked words by this recipe"):
         columns = {
             "Variant": "title",
             "Positions are": "way",
             "Parameters (×)": "parameters",
             "Time a step (×)": "time",
         }
-        table = [{name: getattr(row, field) for name, field in columns.items()} for row in board.others]
+        table = [{name: getattr(row, field) for name, field in columns.items()} for row in others]
         st.dataframe(table, hide_index=True, height="content", width="content")
