@@ -484,6 +484,14 @@ def test_a_line_breaks_its_axis_where_the_head_says_so(board):
         assert float(data["outliers"].removeprefix("> +")) <= min(row.gap.value for row in beyond)
 
 
+def test_only_the_runs_that_the_rules_name_set_the_plateau_of_the_board(store):
+    """Runs without positions of a later file have seeds of their own, and would move every step of every row."""
+    runs = board_rows.board("width128").trainings.runs
+    seeds = set(runs[runs.variant == "no_position"].seed)
+    stored = read.query("SELECT seed FROM pretrainings WHERE preset = 'width128' AND variant = 'no_position'").seed
+    assert seeds == set(encoder_rules().plateau.seeds) < set(stored)
+
+
 def test_which_encoding_names_the_times_that_the_board_shows(store):
     """The board's are of the trained models; Which encoding? has them after those of equally wide ones."""
     chosen = {row.name: row.times for row in choosing_board.rows("cpu2", (), ModelSize())}

@@ -311,7 +311,9 @@ def _with_shared_seeds(rows: pd.DataFrame, params: TrainingParameters) -> tuple[
 
 def compared_by_rules(runs: pd.DataFrame, objective: str) -> "pd.Series[bool]":
     """True for each run that the rules for encoders compare with all others, or that sets their plateau."""
-    return runs.seed.isin(encoder_rules().seeds) | (runs.variant == ORDERLESS.get(objective))
+    rules = encoder_rules()
+    sets_plateau = (runs.variant == ORDERLESS.get(objective)) & runs.seed.isin(rules.plateau.seeds)
+    return runs.seed.isin(rules.seeds) | sets_plateau
 
 
 def usual_baseline(objective: str, variants: Collection[str]) -> str:
