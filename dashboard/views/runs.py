@@ -105,8 +105,8 @@ def draw_table() -> None:
         },
     )
     st.caption(
-        f"{len(matching)} of {len(all_runs)} runs: first the newest of every variant or model, then the others. Click "
-        "at the left of a row, or pick one in the list of runs."
+        f"{len(matching):,} of {len(all_runs):,} runs: first the newest of every variant or model, then the others. "
+        "Click at the left of a row, or pick one in the list of runs."
     )
 
 

@@ -254,6 +254,18 @@ def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
     assert said.partition("nearest names: ")[2].startswith("“Apart, one matrix"), "by the names on the board"
 
 
+@pytest.mark.parametrize(("row", "statement"), [("relative_only", "C22f"), ("sinusoidal", "C15c")])
+def test_a_row_that_later_rules_trained_with_seeds_of_their_own_is_said_to_be_so(row: str, statement: str) -> None:
+    app = opened("experiments", part="board", preset="width128", row=row)
+    fine(app)
+    assert not [button for button in app.button if "was not trained by this recipe" in button.label]
+    links = [link.proto.label for link in app.get("page_link") if statement in link.proto.label]
+    assert len(links) == 1
+    assert "5 seeds of its own" in links[0]
+    (apart,) = [text for one in app.caption if "not ranked" in (text := shown(one.value))]
+    assert f"({statement}, " in apart
+
+
 def test_a_recipe_that_there_is_none_of_gives_way_to_the_judged_one() -> None:
     app = opened("experiments", part="curves", preset="nonsense")
     assert ["'width128' is shown" in warning.value for warning in app.warning] == [True]

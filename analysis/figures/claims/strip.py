@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from analysis.claims.statements.comparison import TRAINED
 from analysis.claims.statements.judgement import COMPARED_WITH, CONTRADICTED, OPEN, SUPPORTED, Judgement, Region
 from analysis.claims.statements.margin_contests import STEPS
-from analysis.rules import version_2_rules
 
 SEVERAL = ("rows", "published")
 """The kinds of statements that may rest on several readings."""
@@ -72,22 +71,20 @@ def strip(judgement: Judgement) -> Strip | None:
     )
 
 
-def _judged_as_version_2(judgement: Judgement) -> bool:
-    """True for version 2, and for later files that judge trainings in its way."""
-    return judgement.rules_version == 2 or judgement.rules_sha in {rules.sha256 for rules in version_2_rules()}
-
-
 def decided_at(judgement: Judgement) -> Region | None:
     """The values on the statement's side of the line that decided it.
 
-    That is the line of the values that support it, but where version 2 of the rules looks at the side of no difference
-    on which the whole interval lies: it contradicts "the same" even where that begins within its margin, and supports
-    "better" and "earlier" where the mean alone lies beyond the margin.
+    That is the line of the values that support it, but where version 2 of the rules, or a later file that judges in its
+    way, looks at the side of no difference on which the whole interval lies: it contradicts "the same" even where that
+    begins within its margin, and supports "better" and "earlier" where the mean alone lies beyond the margin.
     """
     region, low, high = judgement.region, judgement.low, judgement.high
-    if region is None or low is None or high is None or not _judged_as_version_2(judgement):
+    if region is None or low is None or high is None:
         return region
     if judgement.verdict == CONTRADICTED and region.lower is not None and region.upper is not None:
+        # By margins, an interval that contradicts "the same" lies wholly beyond one of them.
+        if judgement.rules_version != 2 and (low >= region.upper or high <= region.lower):
+            return region
         return Region(lower=None, upper=0.0) if low > 0 else Region(lower=0.0, upper=None)
     if judgement.verdict == SUPPORTED and judgement.kind in TRAINED:
         equal = 1.0 if judgement.kind == STEPS else 0.0

@@ -26,6 +26,8 @@ FAINT = 0.35
 """The opacity of a run that changed a setting of its preset."""
 BESIDE = 0.45
 """The room right of the dots for words on the losses beyond the axis, as a part of its length."""
+ROOMY = 300
+"""The pixels of a plot from which the range of the losses beyond the axis has room."""
 LITTLE = 0.1
 """The part of the axis by which a loss may lie beyond it and still extend it."""
 
@@ -79,7 +81,7 @@ def strip(params: StripParameters) -> Figure:
             "Pale: a run that changed a setting of its recipe, which the heading does not count."
             if rows.pale.any()
             else "",
-            f"A triangle stands for the losses beyond {fixed(limit)}, whose number and range are beside it."
+            f"A triangle stands for the losses beyond {fixed(limit)}, with their number and, but on a phone, range."
             if rows.far.any()
             else "",
         ),
@@ -157,10 +159,13 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     marked = rows[rows.run_id == chosen][["title", "at"]]
     ring = alt.Chart(marked).mark_point(filled=False, size=RING, color=theme.ink, strokeWidth=marks.LINE)
     beyond = runs[runs.far].groupby("title", as_index=False).loss.agg(["size", "min", "max"])
-    said = [f"{plural(row.size, 'run')}, {_range(row.min, row.max)}" for row in frames.rows(beyond)]
-    ranges = alt.Chart(beyond.assign(at=limit, written=said)).mark_text(
-        align="left", dx=9, fontSize=marks.TEXT, color=theme.ink
-    )
-    far = [ranges.encode(x=x, y=y, text="written:N")] if len(beyond) else []
+    beyond = beyond.assign(at=limit, counted=[plural(size, "run") for size in beyond["size"]])
+    beyond["written"] = [f"{row.counted}, {_range(row.min, row.max)}" for row in frames.rows(beyond)]
+    far = []
+    # On a phone there is room for their number alone. A text that is not seen has letters of no size.
+    for field, seen in (("written", f"width >= {ROOMY}"), ("counted", f"width < {ROOMY}")):
+        size = alt.expr(f"{seen} ? {marks.TEXT} : 0")
+        texts = alt.Chart(beyond).mark_text(align="left", dx=9, fontSize=size, color=theme.ink)
+        far += [texts.encode(x=x, y=y, text=f"{field}:N")] if len(beyond) else []
     layers = [dots, *far, *([ring.encode(x=x, y=y)] if len(marked) else [])]
     return marks.panel(*layers, theme=theme, width=marks.HALF, height=ROW * len(order))
