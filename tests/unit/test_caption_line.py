@@ -3,6 +3,7 @@
 import pytest
 
 from analysis.figures import Figure
+from analysis.narrative.glossary import definitions_in
 from dashboard.widgets.show.figure import _under_heading
 
 
@@ -27,8 +28,14 @@ def figure(caption: str, finding: str) -> Figure:
     ],
 )
 def test_the_line_under_a_heading_does_not_repeat_it(caption: str, line: str) -> None:
-    shown, rest = _under_heading(figure(caption, "Words hold 5 %"))
+    shown, _, rest = _under_heading(figure(caption, "Words hold 5 %"))
     text = shown.replace("\\", "").replace("\u00a0", " ")
     assert text.startswith(f"**Title.** {line}")
     assert "Words hold" not in text
     assert rest == "More."
+
+
+def test_words_in_sight_are_not_escaped_so_that_their_meaning_is_found() -> None:
+    _, in_sight, _ = _under_heading(figure("TUPE-A keeps them apart. More.", "Words hold 5 %"))
+    assert "TUPE-A keeps them apart." in in_sight
+    assert "TUPE-A" in definitions_in(in_sight)

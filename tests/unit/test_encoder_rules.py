@@ -34,7 +34,9 @@ from analysis.claims.statements.margin_contests import (
     sentence,
 )
 from analysis.rules import (
+    Contest,
     EncoderContest,
+    EncoderRules,
     all_encoder_rules,
     encoder_contests,
     encoder_rules,
@@ -410,14 +412,23 @@ def test_methods_in_use_are_trained_by_the_recipe_of_those_they_are_compared_wit
         assert manifest_of("width128", variant, methods.seeds[0]) == (methods if new else RULES).manifest()
 
 
+def judges_like_the_first_file(again: EncoderRules) -> None:
+    assert again.recipes == {"width128": RULES.recipes["width128"]}
+    for field in ("plateau", "by_half", "earlier"):
+        assert getattr(again, field) == getattr(RULES, field)
+
+
+def asks_the_same(contest: EncoderContest, before: Contest | EncoderContest) -> None:
+    for name in ("parent", "variant", "baseline", "kind", "expect"):
+        assert getattr(contest, name) == getattr(before, name)
+
+
 def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
     """Nothing but the seeds, the limit on their spread and the side that is asked about differs from the first file."""
     first, again = (rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
     taken = {seed for rules in all_encoder_rules() if rules.version < again.version for seed in rules.seeds}
     assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
-    assert again.recipes == {"width128": RULES.recipes["width128"]}
-    for field in ("plateau", "by_half", "earlier"):
-        assert getattr(again, field) == getattr(RULES, field)
+    judges_like_the_first_file(again)
     asked_first = {one.id: one for one in first.statements}
     for contest, before in zip(again.statements, ("C42b", "C42e"), strict=True):
         for name in ("variant", "baseline", "kind", "preset", "margin"):
@@ -431,13 +442,9 @@ def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders(
     """The later statements compare the same two on the same end point; their new variants begin under their file."""
     again = next(rules for rules in all_encoder_rules() if any(one.asks_again for one in rules.statements))
     old = {one.id: one for one in training_rules().statements}
-    assert again.recipes == {"width128": RULES.recipes["width128"]}
-    for field in ("plateau", "by_half", "earlier"):
-        assert getattr(again, field) == getattr(RULES, field)
+    judges_like_the_first_file(again)
     for contest in again.statements:
-        asked = old[contest.asks_again]
-        for name in ("parent", "variant", "baseline", "kind", "expect"):
-            assert getattr(contest, name) == getattr(asked, name)
+        asks_the_same(contest, old[contest.asks_again])
         assert manifest_of("width128", contest.variant, again.seeds[0]) == again.manifest()
     methods = {rules.sha256: rules for rules in all_encoder_rules()}
     for variant, name in again.begun_under.items():
@@ -452,13 +459,9 @@ def test_final_losses_are_compared_wherever_a_model_is_at_half_of_the_steps() ->
     asked = {one.id: one for rules in (training_rules(), *all_encoder_rules()) for one in rules.statements}
     taken = {seed for rules in all_encoder_rules() if rules.version != again.version for seed in rules.seeds}
     assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
-    assert again.recipes == {"width128": RULES.recipes["width128"]}
-    for field in ("plateau", "by_half", "earlier"):
-        assert getattr(again, field) == getattr(RULES, field)
+    judges_like_the_first_file(again)
     for contest in again.statements:
-        before = asked[contest.asks_again]
-        for name in ("parent", "variant", "baseline", "kind", "expect"):
-            assert getattr(contest, name) == getattr(before, name)
+        asks_the_same(contest, asked[contest.asks_again])
         assert (contest.plateau, contest.spread, contest.margin) == ("any", "any", 0.05)
         assert contest.statement.startswith("After 10,000 steps, ")
         for variant in (contest.variant, contest.baseline):

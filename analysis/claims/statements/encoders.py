@@ -146,8 +146,7 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
     if contest.kind == "difference_of_differences":
         return _compare_presets(contest, presets, rules)
     here = presets[contest.preset]
-    # Where a side may stand on the plateau, it need not be known; without a learning rate there are no runs.
-    needless = contest.plateau == "any" and bool(here.runs)
+    anywhere = contest.plateau == "any"
     return margin_contests.compare_sides(
         (contest.variant, contest.baseline),
         (here.of(contest.variant, contest.kind), here.of(contest.baseline, contest.kind)),
@@ -156,11 +155,12 @@ def compare(contest: EncoderContest, presets: Mapping[str, PresetRuns], rules: E
         expect=contest.expect,
         margin=contest.margin,
         limits=ComparabilityLimits(
-            half=None if contest.plateau == "any" else rules.by_half * rules.recipes[contest.preset].steps,
+            half=None if anywhere else rules.by_half * rules.recipes[contest.preset].steps,
             paired_spread=None if contest.spread == "any" else rules.paired_spread,
             earlier=rules.earlier,
         ),
-        problem="" if needless else here.problem,
+        # A plateau that a side may stand on need not be known; without a learning rate there are no runs at all.
+        problem="" if anywhere and here.runs else here.problem,
     )
 
 

@@ -179,12 +179,13 @@ TITLE = (
 def scalar_measures(params: MeasuresParameters) -> Figure:
     """Every registered encoding by every scalar measure; three of them are drawn."""
     entries, table = _measured(params)
+    seen = _drawn_rows(table, params)
     return Figure(
-        **_shared("encoding_measures", params, entries, table, _drawn_rows(table, params), DRAWN),
+        **_shared("encoding_measures", params, entries, table, seen, DRAWN),
         title=TITLE,
         finding=_invariant(table, setting(params)),
         caption=sentences(
-            f"{_drawn_rows(table, params).encoding.nunique()} of {len(ENCODINGS)} encodings: those whose tables are "
+            f"{seen.encoding.nunique()} of {len(ENCODINGS)} encodings: those whose tables are "
             "computed or trained, and those picked. Such measures foretell no loss; losses stand under Methods.",
             "A grey stroke marks chance; a dash (–) says that nothing can be measured, since the encoding has no row "
             "for each position, or the same row for all. At the right, products of two positions' rows tell their "

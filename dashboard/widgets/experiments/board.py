@@ -149,12 +149,14 @@ def _say_where(variant: str, board: ExperimentsBoard, values: Mapping[str, Value
 
 def _by_later_rules(later: LaterRuns) -> str:
     """A clause on the seeds that later rules asked for, and on what they found."""
-    one = later.judgement
     seeds = plural(later.trained.runs.seed.nunique(), "seed")
-    return (
-        f"later rules compared it with adding on {seeds} of its own: {signed(one.effect or 0.0)} nats ({one.id}, "
-        f"{one.verdict})"
-    )
+    return f"later rules compared it with adding on {seeds} of its own: {_judged(later)}"
+
+
+def _judged(later: LaterRuns) -> str:
+    """The difference that later rules found, with their statement and its verdict."""
+    one = later.judgement
+    return f"{signed(one.effect or 0.0)} nats ({one.id}, {one.verdict})"
 
 
 def _link_to_quoted_row(values: Mapping[str, Value]) -> None:
@@ -218,10 +220,7 @@ def _draw_others(board: ExperimentsBoard) -> None:
     """The variants that were trained with other seeds, in a line; those that this recipe did not train, folded."""
     later = {row.variant: found for row in board.others if (found := later_runs(row.variant, board.preset))}
     if later:
-        said = join_names(
-            f"{named(name)} {signed(one.judgement.effect or 0.0)} ({one.judgement.id}, {one.judgement.verdict})"
-            for name, one in later.items()
-        )
+        said = join_names(f"{named(name)} {_judged(found)}" for name, found in later.items())
         st.caption(
             escape_markdown(f"Trained by this recipe on seeds that later rules asked for, and not ranked: {said}.")
         )

@@ -44,7 +44,7 @@ def show(
     is redrawn.
     """
     figure = _without_server_paths(figure)
-    summary, method = _under_heading(figure)
+    summary, in_sight, method = _under_heading(figure)
     link = why_not or held_texts.why_no_link(page, values) or address(page, values)
     place = heading_in or st.container()
     heading = place.container(horizontal=True, vertical_alignment="top", key=f"{page}.{figure.name}.figure_heading")
@@ -63,7 +63,7 @@ def show(
         if beside_caption is not None
         else (st.container(), st.container())
     )
-    caption.caption(summary, help=glossary_hint(figure.heading, summary))
+    caption.caption(summary, help=glossary_hint(figure.heading, in_sight))
     if beside_caption is not None:
         with beside:
             beside_caption()
@@ -83,8 +83,11 @@ def sentences(figure: Figure, page: str, label: str = IN_SENTENCES) -> None:
             st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in figure.sentences))
 
 
-def _under_heading(figure: Figure) -> tuple[str, str]:
-    """The line under a figure's heading, as Markdown, and the rest of its caption; neither repeats the finding."""
+def _under_heading(figure: Figure) -> tuple[str, str, str]:
+    """The line under a figure's heading, as Markdown and as plain text, and the rest of its caption.
+
+    None repeats the finding.
+    """
     first, *rest = SENTENCE_END.split(figure.caption)
     if figure.finding and first.startswith(figure.finding):
         if more := first.removeprefix(figure.finding).strip(" ;:,."):
@@ -92,9 +95,10 @@ def _under_heading(figure: Figure) -> tuple[str, str]:
         elif rest:
             first, *rest = rest
     if not figure.finding:
-        return escape_markdown(first), " ".join(rest)
+        return escape_markdown(first), first, " ".join(rest)
     full_stop = "" if figure.title.endswith(("?", ".")) else "."
-    return f"**{escape_markdown(figure.title)}{full_stop}** {escape_markdown(first)}", " ".join(rest)
+    summary = f"**{escape_markdown(figure.title)}{full_stop}** {escape_markdown(first)}"
+    return summary, f"{figure.title}{full_stop} {first}", " ".join(rest)
 
 
 def _without_server_paths(figure: Figure) -> Figure:
