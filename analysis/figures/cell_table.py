@@ -28,7 +28,7 @@ def cell_table(
     scale: alt.Scale,
     key: alt.Legend | None,
     strong: str,
-    framed: str = "false",
+    framed: str = "",
     tooltip: Sequence[marks.Tip],
     theme: Theme,
     heading: str = "",
@@ -38,14 +38,14 @@ def cell_table(
     """One table. cells: `title`, `column`, `text`, `open` and `bold` of each, its value, and what the tooltip reads.
 
     columns, titles: from left to right and from top to bottom. value: the column that has the colours of a scale, with
-    its key, if it is drawn here. strong, framed: Vega's tests of a cell whose digits take the ground's colour, and of
-    one with a frame, being hardly other than the ground. Cells that are `open` are grey, and keep the ink. A text may
-    have several lines. below: lines under the heading. number: the pixels of the widest number; in narrower columns
-    numbers stand upright.
+    its key, if it is drawn here. strong: Vega's test of a cell whose digits take the ground's colour. framed: the
+    column of truth values that says which cells have a frame; empty for none. Cells that are `open` are grey, and keep
+    the ink. A text may have several lines. below: lines under the heading. number: the pixels of the widest number; in
+    narrower columns numbers stand upright.
     """
     labels = marks.wrapped_labels(list(titles), LABEL)
     used = [(tip if isinstance(tip, str) else tip[0]).split(":")[0] for tip in tooltip]
-    used += ["column", "label", "text", "open", "bold", value]
+    used += ["column", "label", "text", "open", "bold", value, *filter(None, [framed])]
     broken = {name: marks.wrap_label(name, HEADING) for name in columns}
     frame = cells.assign(label=cells.title.map(labels), column=cells.column.map(broken))
     frame = frame[list(dict.fromkeys(used))]
@@ -71,7 +71,9 @@ def cell_table(
         base.mark_rect(stroke=theme.ground, strokeWidth=2).encode(
             color=alt.condition("datum.open", alt.value(theme.grid), alt.Color(f"{value}:Q", scale=scale, legend=key))
         ),
-        base.transform_filter(framed).mark_rect(fillOpacity=0, stroke=theme.faint, strokeWidth=1.5),
+        base.transform_filter(f"datum.{framed}" if framed else "false").mark_rect(
+            fillOpacity=0, stroke=theme.faint, strokeWidth=1.5
+        ),
         text.encode(text="text:N", color=theme.ink_on_cells(f"!datum.open && ({strong})")),
         theme=theme,
         width=marks.WIDE,

@@ -79,7 +79,7 @@ def draw_figure(name: str) -> None:
 show.header(
     PAGE,
     "One space, two tables: do words and positions get in each other’s way? Four questions to the vectors of a "
-    "trained model, beside random vectors or chance where there are such.",
+    "trained model. The first two answers stand beside what random vectors would give.",
 )
 pickers = Pickers(PAGE)
 models = stored_models()

@@ -19,7 +19,7 @@ from analysis.imports.reader import READERS, UserMetadata
 from analysis.imports.rows import REQUIRED
 from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
-from dashboard.widgets import import_example, show
+from dashboard.widgets import import_preview, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "import"
@@ -134,6 +134,9 @@ def show_preview(plan: Plan) -> None:
         for run in plan.runs
     ]  # fmt: skip
     st.dataframe(pd.DataFrame(runs), hide_index=True)
+    if (picture := import_preview.of_plan(plan)) is not None:
+        with st.container(width=620):
+            st.altair_chart(picture, width="stretch")
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
         current_store.rebuild()
@@ -160,7 +163,7 @@ with template, st.container(key="import.example"):
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with result:
     st.caption("What comes out, here of the template alone: a dot a seed, and the difference from your baseline")
-    st.altair_chart(import_example.chart(EXAMPLE), width="stretch")
+    st.altair_chart(import_preview.of_template(EXAMPLE), width="stretch")
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():

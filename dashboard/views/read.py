@@ -164,6 +164,14 @@ def show_finding(step: Step) -> None:
             st.markdown(f"**Not measured yet.** {escape_markdown(str(error))}")
 
 
+def show_more(step: Step) -> None:
+    """The further answers of a step, folded; none where they are empty."""
+    for heading, says in step.says_more.items():
+        if text := says(values):
+            with st.expander(heading):
+                st.markdown(_in_lines(text).strip(), help=glossary_hint(text))
+
+
 def show_sources(step: Step) -> None:
     """The documents that a step answers, the verdicts on what they claim, and the papers it names; folded."""
     with st.expander("Sources, and the verdicts on what they claim"):
@@ -219,6 +227,7 @@ with prose, st.container(key="prose"):
     st.markdown(step.text, help=glossary_hint(step.text))
 with prose, st.container(key="after"):
     show_finding(step)
+    show_more(step)
     page, there = moved(step.more.page, step.more.values(values))
     st.page_link(
         f"views/{page}.py",

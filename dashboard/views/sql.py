@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.core.csv_export import to_csv
 from analysis.core.errors import AddendError
 from analysis.figures import FIGURES
-from analysis.figures.sql.chart import MARKS, MAX_ROWS, numeric
+from analysis.figures.sql.chart import MARKS, MAX_ROWS, ChartParameters, many_names, numeric
 from analysis.sql import contents
 from analysis.sql.examples import EXAMPLES, VIEWS
 from analysis.sql.limits import LIMITS
@@ -81,7 +81,8 @@ def show_table(answer: Answer) -> None:
     frame, figure = answer.frame, None
     if len(frame.columns) <= NARROW and 1 < len(frame) <= MAX_ROWS:
         with suppress(AddendError):  # Nobody asked for a chart of a result that none suits.
-            figure = FIGURES["sql_chart"].of(pickers.values())
+            if not many_names(frame, ChartParameters.of(pickers.values())):
+                figure = FIGURES["sql_chart"].of(pickers.values())
     table, chart = st.columns([2, 3]) if figure else (st.container(), None)
     with table:
         st.dataframe(frame, hide_index=True, height=460 if len(frame) > 12 else "auto")

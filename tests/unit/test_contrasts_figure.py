@@ -113,9 +113,9 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store, name: str) -> None:
         assert str(row.text).partition("\n")[0] == f"{size} {row.word}"
         clear = row.low > row.margin or row.high < -row.margin
         held = row.word == "open" and clear and row.seeds == asked.get(id)
-        reason = "uneven" if "spread by" in sentences[id] else "after correction"
+        reason = "uneven" if "spread by" in sentences[id] else "corrected"
         assert re.search(rf"\n{row.seeds}( of \d+)? seeds?", str(row.text)), "every row says its seeds"
-        assert str(row.text).endswith(f" seeds,\n{reason}") == held, "what is clear and open says why"
+        assert str(row.text).endswith(f" seeds, {reason}") == held, "what is clear and open says why"
         assert row.margin == MARGIN, "one band for all, as on the board"
         assert (f"The rule of {id} asks with a margin of {lines[id]:g} nats" in figure.caption) == (lines[id] != MARGIN)
 

@@ -551,15 +551,15 @@ def test_the_ladder_says_of_all_what_holds_for_each(differences: dict[str, tuple
 def test_the_ladder_counts_the_differences_that_surely_grow():
     rows = [("a", 64, 0.1), ("a", 128, 0.2), ("b", 64, -0.1), ("b", 128, -0.3), ("c", 64, -0.1), ("c", 128, 0.0)]
     table = pd.DataFrame(rows, columns=["variant", "width", "value"]).assign(
-        judged=True, title=lambda made: made.variant
+        judged=True, title=lambda made: made.variant, decided=lambda made: (made.variant != "a") | (made.width != 64)
     )
     sure = table.assign(
         change_low=table.variant.map({"a": 0.05, "b": -0.3, "c": -0.1}),
         change_high=table.variant.map({"a": 0.15, "b": -0.1, "c": 0.3}),
     )
     assert ladder._finding(sure) == (
-        "From width 64 to 128 the gain of b over adding grows from 0.10 to 0.30 nats, and what a costs from 0.10 to "
-        "0.20"
+        "From width 64 to 128 the gain of b over adding grows from 0.10 to 0.30 nats, and what a costs from 0.10 "
+        "(open) to 0.20"
     )
     assert ladder._unsure(sure) == "1 of 3 differences is not told from no change."
     assert len(FIGURES["experiments_ladder"].make({}).finding) <= 175

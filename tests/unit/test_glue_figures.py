@@ -555,8 +555,11 @@ def test_the_colours_end_where_the_legend_says(world):
     assert ("grey: open" in key) == bool(cells.open.any()), "the signs are said once, above the cells"
     assert ("* different" in key) == bool(cells.text.str.contains("*", regex=False).any())
     equal = cells.text.str.contains("=", regex=False).any()
-    told = "= equal: the 90 % interval lies within" in key.replace("\N{NO-BREAK SPACE}", " ")
+    told = "= equal, outlined: the 90 % interval lies within" in key.replace("\N{NO-BREAK SPACE}", " ")
     assert told == bool(equal), "the interval printed is wider"
+    (frame,) = [layer for layer in panel["layer"] if layer["mark"].get("fillOpacity") == 0]
+    assert frame["transform"] == [{"filter": "datum.equal"}]
+    assert (cells.equal == cells.text.str.contains("=", regex=False)).all(), "a frame says that two are equal"
 
 
 @pytest.mark.parametrize("dark", [False, True])

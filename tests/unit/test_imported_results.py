@@ -379,7 +379,8 @@ def test_a_bad_row_is_named_by_its_line_and_nothing_is_written(data, row, said):
     ("files", "said"),
     [
         (text(""), "expected a header row"),
-        (text("a,b\n1,2\n"), "the column 'a' is not known"),
+        (text("a,b\n1,2\n"), "the columns 'a' and 'b' are not known"),
+        (text("a,variant\n1,2\n"), "the column 'a' is not known"),
         (text("variant,variant\n"), "a header row that names each column once"),
         ({"a.csv": b"\xff\xfe\x00variant"}, "could not be read"),
         (text('variant,task\n"unclosed'), "could not be read"),

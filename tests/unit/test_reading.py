@@ -272,16 +272,20 @@ def test_the_questions_of_the_text_are_answered_by_their_contrasts(store: Path) 
     parts = [after - before for before, after in itertools.pairwise(ends)]
     for number, (name, part) in enumerate(zip(STATEMENTS, parts, strict=True), start=1):
         judged = statement(name)
-        new = judged.seeds > 8
-        size = f"{judged.effect:.2f} with {judged.seeds} new seeds" if new else f"{part:.2f}"
-        assert f"(step {number}: {size})".replace("-", "−") in answer, "one number a step: the one that is judged"
+        assert f"(step {number}: {part:.2f})".replace("-", "−") in answer, "the sizes are those of the picture"
+        _, new, again = answer.partition(f"with {judged.seeds} new seeds: ")
+        repeated = f"step {number} {judged.effect:.2f}".replace("-", "−")
+        assert (repeated in again) == bool(new), "a step that was trained again has its new number, too"
         variant = encoder_contests()[name][0].variant
         assert told.change_in_words(variant).startswith(f"step {number}: "), "the picture numbers it as the text does"
     assert ("each alone is open" in answer) == all(statement(id).verdict == "open" for id in STATEMENTS)
-    for question, line in zip(told_step.QUESTIONS, lines, strict=False):
+    (further,) = step.says_more.values()
+    questions = told_step.QUESTIONS | told_step.FURTHER_QUESTIONS
+    for question, line in zip(questions, [*lines, *further(VALUES).splitlines()], strict=True):
         assert line.startswith(f"{question} ")
-        assert question.removesuffix("?").removeprefix("The ").lower() in step.text
-        for contrast in told_step.QUESTIONS[question]:
+        if question in told_step.QUESTIONS:
+            assert question.removesuffix("?").removeprefix("The ").lower() in step.text
+        for contrast in questions[question]:
             judged = statement(contrast.statement)
             if judged.effect is None or judged.missing:
                 assert contrast.words not in line

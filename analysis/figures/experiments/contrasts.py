@@ -29,7 +29,7 @@ NATS = "nats per predicted token"
 OPEN = "open"
 NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
-AFTER_CORRECTION, TOO_UNEVEN = "after correction", "uneven"
+AFTER_CORRECTION, TOO_UNEVEN = "corrected", "uneven"
 HELD_BACK = {CORRECTED: AFTER_CORRECTION, UNEVEN: TOO_UNEVEN}
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
@@ -413,7 +413,7 @@ def _text(effect: float, word: str, seeds: int, needed: int, note: str) -> str:
     if effect != effect:
         return f"not run\n{seeds} of {needed} seeds"
     below = f"{seeds} of {needed} seeds" if seeds < needed else plural(seeds, "seed")
-    return f"{signed_or_zero(effect)} {word}\n{below}" + (f",\n{note}" if note else "")
+    return f"{signed_or_zero(effect)} {word}\n{below}" + (f", {note}" if note else "")
 
 
 def _finding(found: pd.DataFrame) -> str:

@@ -110,6 +110,12 @@ def _ends(table: pd.DataFrame) -> tuple[pd.DataFrame, int, int]:
     return judged.pivot(index="title", columns="width", values="value")[[narrow, wide]].dropna(), narrow, wide
 
 
+def _size(table: pd.DataFrame, name: str, width: int) -> str:
+    """The size of a variant's difference at a width, with a word where the rules leave it open."""
+    row = table[(table.title == name) & (table.width == width)].iloc[0]
+    return f"{fixed(abs(row.value))}{'' if row.decided else ' (open)'}"
+
+
 def _sizes(changes: pd.Series) -> str:
     """The smallest and the largest of these changes, without their signs."""
     return " to ".join(dict.fromkeys(fixed(size) for size in (changes.abs().min(), changes.abs().max())))
@@ -141,7 +147,7 @@ def _finding(table: pd.DataFrame) -> str:
     grown = both[sure & (both[wide].abs() > both[narrow].abs())]
     if 1 < len(grown) < len(both) and (grown[wide] * grown[narrow] > 0).all():
         said = [
-            f"{what}{verb} from {fixed(abs(grown[narrow][which]))} to {fixed(abs(grown[wide][which]))}{unit}"
+            f"{what}{verb} from {_size(table, which, narrow)} to {_size(table, which, wide)}{unit}"
             for (what, which), (verb, unit) in zip(
                 _examples(grown[wide], table), ((" grows", " nats"), ("", "")), strict=False
             )

@@ -214,8 +214,9 @@ def _curves(found: Held, cut: CutApart | None, theme: Theme) -> Chart:
     # Left of the dot a name is clear of the black line, which lies below the positions at the dot's right.
     left, dx, dy = (True, -40, 8) if cut else (True, -12, 24) if late else (False, 12, 28)
     name = f"{percent(found.positions)} of what\nvaries in positions"
+    which = "" if found.rank == found.measured else ",\nnext measured,"
     others = (
-        f"{found.measured} directions hold\n{percent(found.words.value, 1)} of words,\n"
+        f"{found.measured} directions{which} hold\n{percent(found.words.value, 1)} of words,\n"
         f"random ones {percent(found.words.baseline, 1)}"
     )
     named = pd.DataFrame(

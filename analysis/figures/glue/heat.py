@@ -37,8 +37,6 @@ KEY = 32
 KEY_LETTERS = 60
 """Letters in a line of the key of signs above the cells."""
 MAJORITY = "Majority class"
-FRAMED = 0.1
-"""The share of the scale's end below which a cell is so pale that it has a frame."""
 FEW = 6
 """The most rows of a table whose cells have room for their interval."""
 PALE = 3
@@ -69,6 +67,7 @@ def differences(content: OwnAndPublished, rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(
         column=rows.task.map(_headings(content, rows)),
         open=found.isin(OPEN),
+        equal=found == "equivalent",
         bold=found == "different",
         written=[signed(value, 1) for value in rows.difference],
         text=[
@@ -122,7 +121,8 @@ def _signs(cells: pd.DataFrame, margin: float) -> list[str]:
     """The signs in the cells in words; nothing where there are none. margin: within which scores are equal."""
     signs = {
         "*": "* different",
-        "=": f"= equal: the {percent(1 - 2 * ALPHA)} interval lies within {margin:g} point{'' if margin == 1 else 's'}",
+        "=": f"= equal, outlined: the {percent(1 - 2 * ALPHA)} interval lies within {margin:g} "
+        f"point{'' if margin == 1 else 's'}",
         "": "grey: open",
         CORRECTED: f"{CORRECTED} open only after correcting for the number of comparisons",
     }
@@ -184,7 +184,7 @@ def draw_differences(content: OwnAndPublished, rows: pd.DataFrame, theme: Theme)
             scale=part_around_zero(theme.diverging, *ends),
             key=key if group is groups[0] else None,
             strong=f"abs(datum.difference) > {theme.strong * max(map(abs, ends))}",
-            framed=f"!datum.open && abs(datum.difference) < {FRAMED * max(map(abs, ends))}",
+            framed="equal",
             tooltip=(*TIPS, *DIFFERENCE_TIPS, "note"),
             theme=theme,
             heading=side_title(str(group.source.iloc[0])),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
-from analysis.claims.statements import stored
+from analysis.claims.statements import OPEN, stored
 from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
@@ -464,15 +464,16 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     decided = near[near.judged]  # The interval of a few seeds may be many times as wide as all others.
     ends = [near.gap.min(), near.gap.max(), decided.low.min(), decided.high.max(), -margin, margin]
     domain = (float(np.nanmin(ends)) - 0.03, float(np.nanmax(ends)) + 0.03)
-    x = marks.number(
-        alt.X, "gap", [f"final loss minus that of {baseline}", "(nats; left is better)"], domain=domain, values=TICKS
-    )
+    axis = [f"final loss minus that of {baseline}", "(nats; left is better)"]
+    x = marks.number(alt.X, "gap", axis, domain=domain, values=TICKS, place="top")
     written = [signed_or_zero(gap) for gap in frame.gap]
-    rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels)
+    rows = frame.assign(written=written, way=ways(frame.variant), name=frame.label, label=labels, decided=frame.judged)
     # The words of the single changes say how each tells positions; colours would say it a second time.
     color = way_hues(rows.way, theme, None) if variant else theme.ink
     if not variant:
         changes = judged_changes(rows.variant)
+        left_open = [name for name, change in changes.items() if change.standing == OPEN]
+        rows["decided"] &= ~rows.variant.isin(left_open)
         rows["written"] = [
             "\n".join([signed_or_zero(row.gap - row.start), *_by_the_rules(changes.get(row.variant))])
             for row in frames.rows(rows)
@@ -496,7 +497,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     if not variant:
         step = alt.Chart(rows).mark_bar(height=STEP_HEIGHT, opacity=0.35, color=theme.ink)
         layers.append(step.encode(x=marks.same_axis(x, "start"), x2=alt.X2("gap:Q"), y=y))
-    for (chosen, judged), selected in rows.groupby([rows.variant == variant, rows.judged]):
+    for (chosen, decided), selected in rows.groupby([rows.variant == variant, rows.decided]):
         layers += marks.row_plot(
             selected,
             x=x,
@@ -504,14 +505,21 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
             theme=theme,
             color=color,
             size=2 * marks.LARGE_DOT if chosen else marks.LARGE_DOT,
-            filled=bool(judged),
+            filled=bool(decided),
             tooltip=(("name", "encoder"), ("gap", "difference, nats", "+.3f"), *marks.interval_tips("+.3f"), "seeds"),
         )
     return marks.panel(
         *layers, marks.texts_beside(every, y, theme), theme=theme, width=marks.HALF, height=height * len(y["sort"]),
         title=f"Trained by recipe {_presets_in_words(frame[frame.judged])}",
         below=[
-            "thin line: 95 % interval" if variant else "bar: one change; dot: all together, with 95 % interval",
-            f"grey: within ±{margin:g} nats, which the rules call the same",
+            *(
+                ["thin line: 95 % interval"]
+                if variant
+                else [
+                    "bar: one change; dot: all together, with 95 % interval",
+                    "hollow: the rules leave the change open",
+                ]
+            ),
+            f"shaded: within ±{margin:g} nats, which the rules call the same",
         ],
     )  # fmt: skip

@@ -29,8 +29,10 @@ MEANINGS = {TERM_NAMES.get(name, name): of_term(name) for name in (*FOUR, *SOURC
 MAX_NAMES, MAX_NAME_LENGTH = 100, 60
 """Names along x, and characters of one: the time that an export takes grows with the square, and nobody reads more."""
 NONE = ""
+MANY_NAMES, ROW = 12, 22
+"""Names up to which they stand along x; more have a row each, of so many pixels, unless a legend says the colours."""
 MAX_WRITTEN = 40
-"""Names along x up to which all of them are written."""
+"""Names along x up to which all of them are written, and the most rows of a chart that nobody asked for."""
 NO_LINE = " Names have no order that a line could follow, so points are drawn."
 HEIGHT = 380
 KEY_COLUMNS = 2
@@ -167,6 +169,8 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
     lines, which can be more than there are colours. kind: of x: quantitative, temporal or nominal. mark: one of MARKS.
     """
     names = list(dict.fromkeys(rows.colour))
+    if kind == "nominal" and not colour and rows.x.nunique() > MANY_NAMES:
+        return _row_chart(rows, x, y, mark, theme)
     ends = _ends(rows, kind) if mark == "line" and colour else None
     across = _x_axis(rows, x, kind)
     domain = padded_range(rows.y)
@@ -201,6 +205,29 @@ def _chart(rows: pd.DataFrame, x: str, y: str, colour: str, *, kind: str, mark: 
             panel = marks.panel(alt.layer(*layers), beside, theme=theme, width=marks.WIDE, height=HEIGHT)
             return panel.resolve_scale(y="independent")
     return marks.panel(*layers, theme=theme, width=marks.WIDE, height=HEIGHT)
+
+
+def _row_chart(rows: pd.DataFrame, x: str, y: str, mark: str, theme: Theme) -> Chart:
+    """Many names: one below the other, in the order of the query, with the numbers along the top."""
+    names = list(dict.fromkeys(rows.x))
+    down = marks.rows_down("x", names)
+    across = marks.number(alt.X, "y", y, zero=mark == "bar", ticks=5, place="top")
+    tooltip: tuple[marks.Tip, ...] = (("x:N", x), ("y", y, ".4~g"))
+    if mark == "bar":
+        bars = alt.Chart(rows).mark_bar(color=theme.ink)
+        layers: list[Chart] = [bars.encode(x=across, y=down, tooltip=marks.tips(*tooltip))]
+    else:
+        layers = marks.row_plot(
+            rows, x=across, y=down, theme=theme, ends=None, color=theme.ink, size=marks.LARGE_DOT, tooltip=tooltip
+        )
+    return marks.panel(*layers, theme=theme, width=marks.WIDE, height=ROW * len(names))
+
+
+def many_names(frame: pd.DataFrame, params: ChartParameters) -> bool:
+    """True where a chart would have more names than are seen at once. Raises AddendError as `columns` does."""
+    x, _, _ = columns(frame, params)
+    named = not numeric(frame, x) and not types.is_datetime64_any_dtype(frame[x])
+    return named and frame[x].nunique() > MAX_WRITTEN
 
 
 def _ends(rows: pd.DataFrame, kind: str) -> pd.DataFrame | None:

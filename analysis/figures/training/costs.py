@@ -92,7 +92,8 @@ def costs(params: CostsParameters) -> Figure:
     """
     rows = stored(params.preset)
     known, recipe = on_board(set(rows.variant), params.preset), board_preset(params.preset)
-    return _figure("What each variant costs", params.preset, rows, known, f"on the board of recipe {recipe}")
+    where = f"on the board of recipe {recipe} with measured costs"
+    return _figure("What each variant costs", params.preset, rows, known, where, _unmeasured(known, params.preset))
 
 
 @figure("training_costs_others", CostsParameters)
@@ -132,6 +133,19 @@ def on_board(measured: set[str], preset: str) -> set[str]:
     return measured & compared or measured
 
 
+def _unmeasured(measured: set[str], preset: str) -> str:
+    """A sentence on the variants of the board whose costs are not stored; empty where there are none."""
+    try:
+        lacking = [
+            row.variant for row in board(board_preset(preset)).rows if row.trained and row.variant not in measured
+        ]
+    except AddendError:
+        return ""
+    if not lacking:
+        return ""
+    return f"{plural(len(lacking), 'variant')} of the board without measured costs: {join_names(map(named, lacking))}."
+
+
 def stored(preset: str) -> pd.DataFrame:
     """The newest measurement of each cost of each variant, with its rounds and its clock; adding first.
 
@@ -159,8 +173,13 @@ def stored(preset: str) -> pd.DataFrame:
     return rows.sort_values(["place", "measure"], ignore_index=True)
 
 
-def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], where: str) -> Figure:
-    """One figure of some variants. rows: of all variants, among which are their baselines."""
+def _figure(
+    heading: str, preset: str, rows: pd.DataFrame, variants: set[str], where: str, unmeasured: str = ""
+) -> Figure:
+    """One figure of some variants. rows: of all variants, among which are their baselines.
+
+    unmeasured: a sentence on variants that belong to the figure and have no costs.
+    """
     runs = rows.drop_duplicates("run_id")
     wide = rows.pivot(index="variant", columns="measure", values="value").reindex(list(dict.fromkeys(rows.variant)))
     shares = compared(wide)
@@ -176,6 +195,7 @@ def _figure(heading: str, preset: str, rows: pd.DataFrame, variants: set[str], w
         caption=sentences(
             f"Cost of training at the size of preset {preset}, minus {named(BASELINES[MASKED])}'s, as a share of it; "
             + ("the lowest final loss stands first." if losses else "the longest step stands first."),
+            unmeasured,
             "The feed-forward layers are as wide as makes all variants equally large, so that what saves parameters "
             "elsewhere does more arithmetic there."
             if matched(preset)

@@ -31,8 +31,8 @@ LENGTHS = (1, 2, 4)
 LEAST_GAIN = 0.15
 """Nats that positions must gain in every seed at the training length; the share of a smaller gain that is kept says
 little. It is three times the margin below which two losses count as the same."""
-WORSE, WORSE_ON_PHONE = "worse than none", "worse"
-"""Stands for the share of variants that are significantly worse than with no positions."""
+WORSE = " (worse)"
+"""Stands beside the share of variants that are significantly worse than with no positions."""
 NEAR, MOST_NAMED = 0.05, 2
 """The shares that the heading names together lie no further apart than this, and are no more than so many."""
 LARGE = 0.5
@@ -292,12 +292,13 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     most = int(last.seeds.max())
     texts = last.assign(
         written=[
-            (WORSE if row.kept_high < 0 else percent(row.share / 100) + (" (open)" if row.kept < 0 else ""))
+            percent(row.share / 100)
+            + (WORSE if row.kept_high < 0 else " (open)" if row.kept < 0 else "")
             + (f" ({plural(row.seeds, 'seed')})" if row.seeds < most else "")
             for row in frames.rows(last)
         ]
     )  # fmt: skip
-    texts["short"] = [text.replace(WORSE, WORSE_ON_PHONE) for text in texts.written]
+    texts["short"] = [text.replace(WORSE, "") for text in texts.written]
     drawn = rows[rows.share.notna()]
     ends = pd.concat([drawn.share, drawn.share_low[drawn.times == longest], drawn.share_high[drawn.times == longest]])
     # An interval of two seeds may be ten times as wide as everything else; it then leaves the plot at its edge.
@@ -331,7 +332,7 @@ def _kept(table: pd.DataFrame, y: alt.Y, theme: Theme, *, height: int) -> Chart:
     cut = "triangle: the interval goes beyond the axis" if triangles else ""
     layers.append(marks.texts_beside(texts[["label", "written", "short"]], y, theme, on_phone="short"))
     between = f"dots: {longest}×, small rings: {join_names(f'{number}×' for number in times[1:-1])}"
-    worse = f"{WORSE}: than without positions" if (last.kept_high < 0).any() else ""
+    worse = "worse: than without positions" if (last.kept_high < 0).any() else ""
     return marks.panel(
         *layers,
         theme=theme,

@@ -327,6 +327,10 @@ def _maps(
     rest = 1 - sum(float(shares[name][head]) for name in titles)
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
     own = _faint(maps, largest, limit)
+    if own is not None:
+        for name in titles.keys() - {largest}:
+            head_line, share = titles[name]
+            titles[name] = (head_line, f"{share.split(' of')[0]}; colours × {limit / own:.0f}")
 
     bar = marks.colour_bar("score, one scale for all maps", length=120, form=".2~g")
     bar["values"] = [-limit, 0, limit]

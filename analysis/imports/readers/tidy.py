@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from analysis.core.errors import AddendError
-from analysis.imports.limits import MAX_BAD
+from analysis.core.formatting import join_names
+from analysis.imports.limits import MAX_BAD, MAX_LISTED
 from analysis.imports.reader import (
     READERS,
     BadRow,
@@ -58,8 +59,12 @@ def _with_metadata(row: dict[str, object], metadata: UserMetadata) -> dict[str, 
 
 
 def _unknown_column(names: Iterable[object]) -> str | None:
-    unknown = sorted(str(name)[:40] for name in set(names) - set(COLUMNS))
-    return f"the column {unknown[0]!r} is not known; expected of: {', '.join(COLUMNS)}" if unknown else None
+    unknown = sorted(repr(str(name)[:40]) for name in set(names) - set(COLUMNS))
+    if not unknown:
+        return None
+    listed = join_names(unknown[:MAX_LISTED])
+    columns = f"column {listed} is" if len(unknown) == 1 else f"columns {listed} are"
+    return f"the {columns} not known; expected of: {', '.join(COLUMNS)}"
 
 
 def _csv(content: bytes) -> Iterator[tuple[int, dict[str, object] | str]]:

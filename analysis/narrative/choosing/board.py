@@ -55,7 +55,7 @@ SHORT_NEEDS = {
 }
 """The headings of the ticks."""
 LONGER = "final_loss_4x"
-ENCODER_ONLY, DECODER_ONLY = "trained as encoder", "trained as decoder"
+ENCODER_ONLY, DECODER_ONLY = "encoders only", "decoders only"
 """The words in place of a loss where models of the other kind alone were trained."""
 EQUAL_SIZES = "cpu"
 """The recipe whose models have equally wide layers, so that their times differ by what positions need alone."""

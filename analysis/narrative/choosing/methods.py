@@ -244,7 +244,7 @@ FORMS = {
             f"{_SINUSOIDS}hidden = torch.nn.LayerNorm(width)(words + table)",
         ),
         "sinusoidal_lead": Form(
-            "fast waves alone",
+            f"{_LEADING['position_dim']} leading dimensions",
             f"{_LEADING['position_dim']} of {_WIDTH} dimensions, as strong",
             f"The {_LEADING['position_dim']} dimensions of the shortest waves, at a standard deviation of "
             f"{_LEADING['position_deviation']}, are added to the first {_LEADING['position_dim']} of words that start "
@@ -266,6 +266,6 @@ def forms(method: str) -> dict[str, Form]:
 
 FORMS_IN_WORDS = (
     "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
-    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of “fast waves "
-    f"alone” only the {_LEADING['position_dim']} dimensions of the shortest waves are added, as strong."
+    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of the “"
+    f"{_LEADING['position_dim']} leading dimensions”, those of the shortest waves, no others are added, as strong."
 )

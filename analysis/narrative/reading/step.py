@@ -1,7 +1,7 @@
 """A step of the guided reading: our text, a picture or two with something to touch, one computed sentence."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.claims.statements import Judgement
@@ -81,6 +81,7 @@ class Step:
     author of every claim in it. documents: its sources, keys of `analysis.claims.DOCUMENTS`; claims: those of the
     ledger that it is about; citations: BibTeX keys of the papers it names.
     says: one sentence or a few, computed from the store. Raises NoResults if its results are not stored yet.
+    says_more: what the reader may unfold below that: a heading, and as many sentences.
     experiments: the list below it, where it has one.
     """
 
@@ -95,6 +96,7 @@ class Step:
     claims: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
     experiments: ExperimentList | None = None
+    says_more: Mapping[str, Callable[[Values], str]] = field(default_factory=dict)
 
     def picture(self, values: Values) -> Picture:
         """The picture that the link's field `part` names; the first where it names none of this step."""

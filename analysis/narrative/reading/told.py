@@ -45,7 +45,7 @@ class Contrast(NamedTuple):
     before: str = ""
 
 
-QUESTIONS = {
+QUESTIONS: Mapping[str, tuple[Contrast, ...]] = {
     "The matrices?": (
         Contrast("C34a", "with matrices of their own, at equally many parameters", reverse=True),
         Contrast("C34w", "with these as extra parameters"),
@@ -55,17 +55,20 @@ QUESTIONS = {
         Contrast("C42a", "than added once"),
         Contrast("C42d", "than told to the queries and keys of every layer"),
     ),
+}
+"""Questions of the text, and the contrasts that answer them."""
+FURTHER_QUESTIONS: Mapping[str, tuple[Contrast, ...]] = {
     "Concatenating?": (
         Contrast("C37b", "than adding", before="At the same width, where positions take a fifth of it: "),
         Contrast("C36d", "than adding", before="In a wider, flatter model, where positions take a fifth: "),
-        Contrast("C36m", "than adding in that model, to words of all its width", before="There: "),
+        Contrast("C36m", "than adding there to words of full width", before="In that wider model: "),
     ),
     "Trained twice as long?": (
         Contrast("C41a", "told to the attention of every layer than added once"),
         Contrast("C41c", "concatenated at the same width than added"),
     ),
 }
-"""Questions of the text, and the contrasts that answer them."""
+"""Questions that the reader may unfold, and the contrasts that answer them."""
 FURTHER = ("C36", "C37", "C41", "C42")
 """The claims on concatenations, on longer trainings, and on methods in use."""
 ATTENTION = "C34b"
@@ -115,17 +118,28 @@ def says(values: Values) -> str:
     return compared(str(values["variant"])) if values["part"] == CURVES else answers()
 
 
+def _measured() -> dict[str, Judgement]:
+    """The statements that were measured, by identifier."""
+    parts = (one for claim in (CLAIM, *FURTHER) for one in stored.parts(claim))
+    return {one.id: one for one in parts if one.effect is not None and not one.missing}
+
+
+def _answered(questions: Mapping[str, tuple[Contrast, ...]], measured: Mapping[str, Judgement]) -> list[str]:
+    """A line for each question with a contrast that was measured."""
+    lines = []
+    for question, contrasts in questions.items():
+        outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
+        lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
+    return lines
+
+
 def answers() -> str:
     """The three steps that help, and a line for each other question of the text.
 
     Raises NoResults where none of them is measured.
     """
-    parts = (one for claim in (CLAIM, *FURTHER) for one in stored.parts(claim))
-    measured = {one.id: one for one in parts if one.effect is not None and not one.missing}
-    lines = [three_steps(measured)]
-    for question, contrasts in QUESTIONS.items():
-        outcomes = [_outcome(measured[one.statement], one) for one in contrasts if one.statement in measured]
-        lines += [f"{question} {' '.join(outcomes)}"] if outcomes else []
+    measured = _measured()
+    lines = [three_steps(measured), *_answered(QUESTIONS, measured)]
     if not any(lines):
         raise NoResults(
             f"No trainings of our own are stored yet. Run: python -m analysis ablate --preset {_presets()[1]}"
@@ -133,18 +147,21 @@ def answers() -> str:
     return "\n".join(filter(None, lines))
 
 
+def further_answers(values: Values) -> str:
+    """A line for each question that the reader may unfold; empty beside the learning curves, and before any results."""
+    return "" if values["part"] == CURVES else "\n".join(_answered(FURTHER_QUESTIONS, _measured()))
+
+
 def three_steps(measured: Mapping[str, Judgement]) -> str:
-    """The gain of telling the attention of every layer, and of each step to it; empty unless the rules decided it."""
+    """The gain of telling the attention of every layer, and of each step to it; empty unless the rules decided it.
+
+    The sizes are those of the picture; a sentence gives those of the steps that were trained again with new seeds.
+    """
     whole, steps = measured.get(ATTENTION), [measured.get(one.statement) for one in NUMBERED.values()]
     if whole is None or whole.verdict != SUPPORTED or None in steps:
         return ""
     picture = stored_figure("reading_told", {"variant": [*NUMBERED][-1], "rows": STEP})
     sizes = {row.variant: signed(row.gap - row.start) for row in frames.rows(picture.frame())}
-    sizes |= {
-        variant: f"{signed(one.difference)} with {one.seeds} new seeds"
-        for variant, one in judged_changes(NUMBERED).items()
-        if one.again
-    }
     if not NUMBERED.keys() <= sizes.keys():
         return ""
     parts = [
@@ -153,12 +170,20 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
     numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"
-    some = f" By the rules, {numbered} still open." if undecided else ""
+    some = f"By the rules, {numbered} still open." if undecided else ""
     alone = (
-        " The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
+        "The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )
+    changes = judged_changes(NUMBERED)
+    again = [
+        f"step {place} {signed(changes[variant].difference)}"
+        for place, variant in enumerate(NUMBERED, start=1)
+        if variant in changes and changes[variant].again
+    ]
+    seeds = {one.seeds for one in changes.values() if one.again}
+    repeated = f"Trained again with {plural(max(seeds), 'new seed')}: {join_names(again)}." if again else ""
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
-    return f"{together}: {join_names(parts)}.{alone}"
+    return " ".join(filter(None, [f"{together}: {join_names(parts)}.", repeated, alone]))
 
 
 def _word(judged: Judgement, contrast: Contrast) -> str:
@@ -231,8 +256,7 @@ register(
             "So far positions were told **once**, at the input. TUPE (Ke et al., 2021), which the article from Baobao "
             "Algorithm Notes follows, tells them in **every layer**, through matrices of their own and without cross "
             "terms; rotary models turn queries and keys in every layer. Which of it helps: the matrices, being added "
-            "again, turning queries and keys, or being told to the attention alone? What does concatenating do to the "
-            "loss? And what is left of all this when trained twice as long?\n\n"
+            "again, turning queries and keys, or being told to the attention alone?\n\n"
             "Published comparisons change several things at once, and "
             "few report how much results vary between seeds (the random numbers that a training starts from). So we "
             "train one small encoder from scratch in many ways. The loss is counted in nats: 0.1 less means that the "
@@ -262,6 +286,7 @@ register(
             ),
         ),
         says=says,
+        says_more={"Concatenating, and training twice as long": further_answers},
         more=Destination(
             page="experiments",
             says="Every variant, with intervals",

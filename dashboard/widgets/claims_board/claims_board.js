@@ -61,9 +61,9 @@ function columns(statement) {
 const retold = (statement) => Boolean(statement.found && statement.plain && statement.verdict === "supported");
 function sayings(statement) {
   const word = make("span", { class: "word" }, statement.verdict);
-  if (!statement.found) return [bound(statement.text)];
-  if (retold(statement)) return [bound(statement.found)];
-  return [bound(statement.text), make("small", { class: "found" }, word, `: ${bound(statement.found)}`)];
+  if (!statement.found) return [bound(statement.text), opposing(statement)];
+  if (retold(statement)) return [bound(statement.found), opposing(statement)];
+  return [bound(statement.text), opposing(statement), make("small", { class: "found" }, word, `: ${bound(statement.found)}`)];
 }
 
 // What an opened statement's number is of, and where the line of its strip lies.
@@ -84,10 +84,11 @@ function square(statement, typical) {
     statement.aside ? "" : SIGNS[meaning(statement)]);
 }
 
-// What the verdict on a statement that says the opposite of its claim means for the claim.
+// What the verdict on a statement that says the opposite of its claim means for the claim; null for any other.
 function opposing(statement) {
-  const side = { for: `, and is ${statement.verdict}, which speaks for the claim.`, against: `, and is ${statement.verdict}, which speaks against the claim.` };
-  return side[statement.bearing] ?? ".";
+  if (!statement.opposes) return null;
+  const side = { for: `Speaks for the claim: this is its opposite, and it is ${statement.verdict}.`, against: `Speaks against the claim: this is its opposite, and it is ${statement.verdict}.` };
+  return make("small", { class: "opposing" }, side[statement.bearing] ?? "This is the opposite of the claim.");
 }
 
 // Statements for a claim and against it, quietly: one red square among five green ones decides, but says little of the rest.
@@ -122,7 +123,7 @@ function day(text) {
   return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
-const verdict = (word) => (word ? make("b", { class: word }, `${SIGNS[word] ?? ""} ${word}`.trim()) : null);
+const verdict = (word) => (word ? make("b", {}, word) : null);
 
 function entry(change, name) {
   const said = make("span", {});
@@ -202,7 +203,6 @@ export default function ({ data, parentElement: root, setStateValue }) {
         make("small", {}, worded ? make("span", { class: "word" }, statement.verdict) : null, worded ? " · " : "", `${[statement.id, statement.quoted && "quoted on the first page", statement.decides && "decides the claim", statement.scope !== scope && statement.scope].filter(Boolean).join(" · ")} · `, button),
         statement.tour ? make("small", {}, make("a", { href: tours[statement.tour], target: "_self" }, "Move along the curve in the tour")) : null,
         statement.part ? make("small", {}, make("b", {}, "Why it counts: "), statement.part) : null,
-        statement.opposes ? make("small", {}, make("b", {}, "Says the opposite of the claim"), opposing(statement)) : null,
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(`${statement.would_decide.replace(/\.$/, "")}.`)) : null);
       const drawn = statement.tour && curve ? make("div", { class: "under" }) : null;
       drawn?.insertAdjacentHTML("beforeend", curve);

@@ -1,7 +1,6 @@
 """The answer in one breath: the algebra of adding, its cost, and the methods that it loses to."""
 
 from analysis.claims.statements.judgement import SUPPORTED, Ask
-from analysis.core import default_model
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
 QUERY = (
@@ -13,7 +12,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """Algebra first, since it needs no verdict; then the measurements, each told only if its statement is supported."""
     del ask
     bold = "A concatenation that a matrix follows is already a sum; adding uses one matrix for both parts"
-    room = f", and {default_model.NAME} has room for both" if _holds(facts, "C10d") else ""
+    room = ", and the trained model that we cut apart has room for both" if _holds(facts, "C10d") else ""
     return ComputedSentence(sentence=f"{bold}{room}.{_loses(facts)}", bold=f"{bold}{room}.", value=None, query=QUERY)
 
 
