@@ -126,7 +126,8 @@ def show_preview(plan: Plan) -> None:
         st.info(f"{plan.known:,} rows are stored already and are not added again.")
     if not plan.runs:
         return
-    st.markdown(f"This would add {plan.rows:,} rows of {len(plan.runs):,} runs.")
+    amount = f"{plural(plan.rows, 'row')} of {plural(len(plan.runs), 'run')}"
+    st.markdown(f"This would add {amount}.")
     runs = [
         {"kind": run.kind, "preset": run.preset, "variant": run.variant, "seed": run.seed,
          "task": _each(run.rows, "task"), "metric": _each(run.rows, "metric"), "rows": len(run.rows),
@@ -140,7 +141,7 @@ def show_preview(plan: Plan) -> None:
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
         current_store.rebuild()
-        st.session_state["import.done"] = f"{plan.rows:,} rows of {len(plan.runs):,} runs were added."
+        st.session_state["import.done"] = f"Added: {amount}."
         st.session_state["import.round"] = st.session_state.get("import.round", 0) + 1
         st.switch_page("views/experiments.py", query_params=landing(plan))
 

@@ -1,6 +1,7 @@
 """SQL: readers ask the store themselves; the result as a table, a chart, CSV and Parquet."""
 
 import io
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -35,6 +36,13 @@ def start_query(query: str) -> None:
     """Sets a new query, and the fields of its chart to their defaults."""
     for name, value in {"query": query, "x": "", "y": "", "colour": ""}.items():
         pickers.set(name, value)
+    st.session_state["sql.view"] = view_of(query)
+
+
+def view_of(query: str) -> str:
+    """The first view that a query reads; the first of all where it reads none."""
+    words = re.findall(r"\w+", query.lower())
+    return next((word for word in words if word in VIEWS), next(iter(VIEWS)))
 
 
 def use_example() -> None:
@@ -107,6 +115,7 @@ with form.form("sql.form", border=False):
 
 columns = contents.columns()
 with schema:
+    st.session_state.setdefault("sql.view", view_of(current_query))
     view = st.selectbox("Columns of the view", list(VIEWS), key="sql.view")
     view_columns = columns[columns.table_name == view][["column_name", "data_type"]].values
     st.caption(

@@ -32,17 +32,26 @@ def of_plan(plan: Plan) -> Chart | None:
     None without runs of the baseline and of another variant, and where a seed has several scores, since only the
     stored results say which of them counts.
     """
-    for kind, draw in (("curves", _losses), ("scores", _scores)):
-        rows = pd.DataFrame([row for run in plan.runs if run.kind == kind for row in run.rows])
-        if rows.empty:
-            continue
-        keys = ["preset", "metric", *(["task"] if kind == "scores" else [])]
-        for _, group in rows.groupby(keys, sort=False):
-            last = group.sort_values("step").groupby(["variant", "seed"], sort=False).tail(1)
-            once = kind == "curves" or not group.duplicated(["variant", "seed"]).any()
-            names = set(group.variant)
-            if once and BASELINE in names and len(names) > 1 and (kind == "scores" or group.metric.iloc[0] == LOSS):
-                return draw(last if kind == "curves" else group)
+    losses = _of_kind(plan, "curves")
+    if not losses.empty:
+        last = losses[losses.metric == LOSS].sort_values("step").groupby(["preset", "variant", "seed"]).tail(1)
+        if (first := _first_compared(last, ["preset"])) is not None:
+            return _losses(first)
+    scores = _of_kind(plan, "scores")
+    first = None if scores.empty else _first_compared(scores, ["preset", "task", "metric"])
+    return None if first is None else _scores(first)
+
+
+def _of_kind(plan: Plan, kind: str) -> pd.DataFrame:
+    return pd.DataFrame([row for run in plan.runs if run.kind == kind for row in run.rows])
+
+
+def _first_compared(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame | None:
+    """The first group by these columns with one row a seed of the baseline and of another variant."""
+    for _, group in rows.groupby(keys, sort=False):
+        names = set(group.variant)
+        if BASELINE in names and len(names) > 1 and not group.duplicated(["variant", "seed"]).any():
+            return group
     return None
 
 

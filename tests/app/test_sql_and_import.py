@@ -1,5 +1,6 @@
 """The pages SQL and Bring your own: a query in the link is run, a bad one is said, and an upload is shown first."""
 
+import pyarrow as pa
 import pytest
 
 from analysis.core.errors import Busy
@@ -89,7 +90,7 @@ def test_a_bad_row_is_said_in_full(tmp_path, monkeypatch):
     app.get("file_uploader")[0].upload("mine.csv", b"a,b\n1,2\n", "text/csv").run()
     assert not app.exception
     assert "because of 1 problem:" in app.error[0].value
-    assert "is not known" in str(app.table[-1].value.to_dict())
+    assert "the columns 'a' and 'b' are not known" in str(app.table[-1].value.to_dict().values())
 
 
 def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkeypatch):
@@ -100,10 +101,38 @@ def test_a_table_that_is_uploaded_is_shown_and_only_then_stored(tmp_path, monkey
     table = b"variant,task,metric,seed,learning_rate,value\nmine,rte,accuracy,0,1e-4,0.6\n"
     app.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
     assert not app.exception
-    assert any("This would add 1 rows of 1 runs." in text.value for text in app.markdown)
+    assert any("This would add 1 row of 1 run." in text.value for text in app.markdown)
+    assert len(app.get("vega_lite_chart")) == 1, "one variant alone is compared with nothing"
     assert not (tmp_path / "data/imported").exists()
     next(button for button in app.button if button.label == "Add them").click()
     app.run()
     assert not app.exception
-    assert any("were added" in note.value for note in app.success)
+    assert any(note.value == "Added: 1 row of 1 run." for note in app.success)
     assert len(list((tmp_path / "data/imported").glob("*/*.parquet"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "drawn"),
+    [
+        ("variant,task,metric,seed,learning_rate,value\n{}", "rte,accuracy,{seed},1e-4,{value}"),
+        ("variant,metric,seed,step,value\n{}", "validation_loss,{seed},1000,{value}"),
+    ],
+)
+def test_what_would_be_added_is_drawn_before_it_is_stored(tmp_path, monkeypatch, rows, drawn):
+    """A dot a seed beside the baseline, with the difference of the means; nothing is written."""
+    monkeypatch.setenv("ADDEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADDEND_STORE", str(tmp_path / "own.duckdb"))
+    (tmp_path / "data").mkdir()
+    values = {"bert_a": (0.6, 0.62), "mine": (0.7, 0.74)}
+    lines = [
+        f"{variant},{drawn.format(seed=seed, value=value)}"
+        for variant, of_seeds in values.items()
+        for seed, value in enumerate(of_seeds)
+    ]
+    app = opened("import")
+    app.get("file_uploader")[0].upload("mine.csv", rows.format("\n".join(lines)).encode(), "text/csv").run()
+    assert not app.exception
+    sent = app.get("vega_lite_chart")[-1].proto.datasets
+    shown = " ".join(pa.ipc.open_stream(one.data.data).read_pandas().to_csv() for one in sent)
+    assert ("+11.0 points" if "task" in rows else "+0.11") in shown
+    assert not (tmp_path / "data/imported").exists()

@@ -12,7 +12,7 @@ from analysis.core.formatting import percent, sentences, significant
 from analysis.encodings import ENCODINGS
 from analysis.figures import marks, panels
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.encodings.compared_rows import RowSimilarities, compare_rows
+from analysis.figures.encodings.compared_rows import VISIBLE, RowSimilarities, compare_rows
 from analysis.figures.encodings.heat import table_map
 from analysis.figures.encodings.similarity import first_rise
 from analysis.figures.encodings.sized import SizedEncoding, citation_keys, colour_limit, empty_panel, origins, sized
@@ -185,7 +185,12 @@ def _similarity(entry: SizedEncoding, comparison: RowSimilarities, theme: Theme)
         y=marks.number(alt.Y, "mean", comparison.kind, ticks=5),
         tooltip=(("distance:Q", "distance (tokens)"), ("mean", "", ".4~g")),
     )  # fmt: skip
-    return marks.panel(*lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="Similarity against distance")
+    rise = comparison.numbers["visible_rise"]
+    rules = [marks.rule(theme, x=side * rise, dash=marks.DASH) for side in (-1, 1)] if np.isfinite(rise) else []
+    return marks.panel(
+        *rules, *lines, theme=theme, width=marks.THIRD, height=HEIGHT, title="Similarity against distance",
+        below=[f"dashed: it climbs again, by {percent(VISIBLE)} or more"] if rules else (),
+    )  # fmt: skip
 
 
 def _empty(entry: SizedEncoding, title: str, words: str, theme: Theme) -> Chart:

@@ -92,7 +92,7 @@ def costs(params: CostsParameters) -> Figure:
     """
     rows = stored(params.preset)
     known, recipe = on_board(set(rows.variant), params.preset), board_preset(params.preset)
-    where = f"on the board of recipe {recipe} with measured costs"
+    where = f"on the board of recipe {recipe}"
     return _figure("What each variant costs", params.preset, rows, known, where, _unmeasured(known, params.preset))
 
 
