@@ -1,11 +1,12 @@
 """Model families: where each architecture's sources enter and where its layers are.
 
-A family is one file that registers one object under the `model_type` of its config; one that differs from another in
-a name or a loader alone stands in the file of that. Everything between the places it names is followed by the rules of
-analysis/streams, through the model's own code.
+A family that the names of its tables and modules describe is an entry of `named_tables.py`; one with code of its own
+is a file that registers one object under the `model_type` of its config. Everything between the places it names is
+followed by the rules of analysis/streams, through the model's own code.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
 
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -21,11 +22,23 @@ Turns = Tensor | tuple[Tensor, Tensor]
 """The output of a module that rotates queries and keys: cosine and sine, or both in one tensor."""
 
 
+class Description(TypedDict, total=False):
+    """The attributes of a family that an entry of `named_tables.py` may give, as `Family` explains them."""
+
+    tables: Sequence[tuple[str, str]]
+    layer_list: str
+    attention: str
+    rotation: str
+    positions: str
+    loader: str
+    always_gated: bool
+
+
 class Family:
     """The description of an architecture.
 
-    A subclass sets at least `title`, `tables`, `layer_list` and `attention`; where a path does not suffice, it
-    overrides `source_inputs`, `layers` or `attentions`. Paths are names joined by dots, as
+    An entry or a subclass gives at least `title`, `tables`, `layer_list` and `attention`; where a path does not
+    suffice, a subclass overrides `source_inputs`, `layers` or `attentions`. Paths are names joined by dots, as
     `torch.nn.Module.get_submodule` takes them.
     """
 
@@ -54,10 +67,15 @@ class Family:
     """Of `custom_attention`: the argument of its attention modules that says how far apart query and key are, where
     `added` depends on what is compared as well as on that."""
 
-    def __init__(self, title: str | None = None) -> None:
-        """title: for an architecture that differs from its class in nothing else."""
+    always_gated: bool = False
+    """True if its feed-forward is a gated unit, whatever its config says."""
+
+    def __init__(self, title: str | None = None, *, kin: bool = False, **description: Unpack[Description]) -> None:
+        """kin: of an architecture that differs from another one in its name alone."""
         if title is not None:
             self.title = title
+        self.kin = kin
+        vars(self).update(description)
 
     def refusal(self, config: Mapping[str, object]) -> str | None:
         """The reason why a checkpoint with this config.json cannot be decomposed; None when it can."""
@@ -121,7 +139,7 @@ class Family:
 
     def gated(self, config: PreTrainedConfig) -> bool:
         """True if its feed-forward is a gated unit, of which one factor has to be held."""
-        return False
+        return self.always_gated
 
     def bias_terms(self, config: PreTrainedConfig) -> tuple[str, ...]:
         """The terms to which the model's score bias belongs: of `ADDED_TERMS`, or one of the sixteen."""
@@ -143,9 +161,8 @@ def family_of(config: Mapping[str, object], name: str) -> Family:
 
 
 def known_names() -> str:
-    """The architectures that have a class of their own here; the others differ from one of these in their names."""
-    first = {type(family): architecture for architecture, family in reversed(list(FAMILIES.items()))}
-    names = [architecture for architecture in FAMILIES if architecture in first.values()]
+    """The architectures that are described here; the others differ from one of these in their names."""
+    names = sorted(architecture for architecture, family in FAMILIES.items() if not family.kin)
     return f"{', '.join(names)}, and their kin that analysis/models/README.md lists"
 
 

@@ -32,4 +32,4 @@ class Bert(Family):
 
 FAMILIES.add("bert", Bert())
 # Its embeddings may be narrower than its layers, and then pass through a projection (Clark et al. 2020).
-FAMILIES.add("electra", Bert("ELECTRA"))
+FAMILIES.add("electra", Bert("ELECTRA", kin=True))

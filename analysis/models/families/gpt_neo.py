@@ -2,15 +2,16 @@
 
 from torch import nn
 
-from analysis.models.families import FAMILIES
-from analysis.models.families.gpt2 import Gpt2
+from analysis.models.families import FAMILIES, Family
 
 
-class GptNeo(Gpt2):
+class GptNeo(Family):
     """`transformers` GPTNeoModel and whatever wraps it (Black et al. 2021)."""
 
     title = "GPT-Neo"
     custom_attention = True
+    tables = (("word", "wte"), ("position", "wpe"))
+    layer_list = "h"
     attention = "attn.attention"
 
     def scale(self, module: nn.Module) -> float:

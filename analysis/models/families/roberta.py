@@ -17,5 +17,5 @@ class Roberta(Bert):
 
 
 FAMILIES.add("roberta", Roberta())
-FAMILIES.add("xlm-roberta", Roberta("XLM-R"))  # a hundred languages
-FAMILIES.add("camembert", Roberta("CamemBERT"))  # French
+FAMILIES.add("xlm-roberta", Roberta("XLM-R", kin=True))  # a hundred languages
+FAMILIES.add("camembert", Roberta("CamemBERT", kin=True))  # French
