@@ -51,6 +51,8 @@ NARROW, LETTER, SLANT = 40, 6, 5.2
 """Pixels of a column in which numbers and names stand upright; of a letter of a level name; and of a slanting one."""
 NAME_PADDING = 16
 """Pixels between a plot and the names of its columns."""
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""The distances between round ticks, in the unit of the axis."""
 _WHOLE = "containerSize()[0] > 700"
 """True where a chart is so wide that labels need not be broken. A file has no container: its labels are broken."""
 _HALF_LINE = "indexof(datum.label + '$', '\\n$') >= 0"
@@ -116,6 +118,16 @@ def number(
     tick_values = values if isinstance(values, UndefinedType) else list(values)
     axis = alt.Axis(tickCount=ticks, values=tick_values, format=form, grid=grid, orient=place)
     return channel(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def round_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from one end of an axis to the other, at most so many.
+
+    >>> round_ticks(-0.34, 0.33, 5)
+    [-0.2, 0.0, 0.2]
+    """
+    step = next((step for step in STEPS if (high - low) / step < most), STEPS[-1])
+    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def whole_numbers(channel: type[ChannelT], field: str, title: str) -> ChannelT:

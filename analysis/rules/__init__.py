@@ -33,6 +33,15 @@ CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
 
+def claim_of(statement: str) -> str:
+    """The claim that a statement is a part of.
+
+    >>> claim_of("C34b")
+    'C34'
+    """
+    return statement[:3]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RuleFile:
     """A file of rules, read. measured: whether its statements are about measurements, and not about trainings."""
@@ -102,7 +111,7 @@ class Contest:
     @property
     def parent(self) -> str:
         """The claim of the documents that it is a part of."""
-        return self.id[:3]
+        return claim_of(self.id)
 
 
 def not_begun_under(sha256: str, frozen: str, config: Mapping[str, object]) -> str:
@@ -227,7 +236,7 @@ class EncoderContest:
     @property
     def parent(self) -> str:
         """The claim that it is a part of."""
-        return self.id[:3]
+        return claim_of(self.id)
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -414,7 +423,7 @@ class ArmStatement:
     @property
     def parent(self) -> str:
         """The claim of the documents that it is a part of."""
-        return self.id[:3]
+        return claim_of(self.id)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from analysis.claims.statements.corrections import (
 )
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Change, Judgement
 from analysis.core.formatting import consecutive, join_names, plural
-from analysis.rules import RuleFile, fact_checks, rule_files
+from analysis.rules import RuleFile, claim_of, fact_checks, rule_files
 
 FIRST = "SELECT f.id, f.verdict, f.changed, r.created FROM first_verdicts f JOIN runs r USING (run_id) ORDER BY f.id"
 DATED = re.compile(r"(?P<day>\d{4}-\d\d-\d\d): (?P<words>.+)", re.DOTALL)
@@ -56,7 +56,7 @@ def _frozen_rules() -> Iterator[Change]:
         for statement in file.content.get("statement", ()):
             if "changed" in statement:
                 continue  # in place of an older one, which the log says of its own
-            claims.setdefault(statement["id"][:3], []).append(statement["id"])
+            claims.setdefault(claim_of(statement["id"]), []).append(statement["id"])
         for claim, ids in claims.items():
             words = f"{_rules(file)} for {statement_names(ids)}, frozen with {file.path.name}."
             yield Change(day=_day(file), claim=claim, kind="rule", words=words)
@@ -68,7 +68,9 @@ def statement_names(ids: Sequence[str]) -> str:
     >>> statement_names(["C34a", "C34b", "C34c", "C34f"])
     'C34a to C34c and C34f'
     """
-    in_rows = consecutive(ids, lambda before, after: before[:3] == after[:3] and ord(before[3:]) + 1 == ord(after[3:]))
+    in_rows = consecutive(
+        ids, lambda before, after: claim_of(before) == claim_of(after) and ord(before[3:]) + 1 == ord(after[3:])
+    )
     names = [[f"{row[0]} to {row[-1]}"] if len(row) > 2 else row for row in in_rows]
     return join_names(name for row in names for name in row) if names else ""
 
@@ -112,7 +114,7 @@ def _corrections(ledger: Ledger) -> Iterator[Change]:
             if entry["id"] not in replaced and entry["id"] in current:
                 yield Change(
                     day=_day(file),
-                    claim=entry["id"][:3],
+                    claim=claim_of(entry["id"]),
                     statement=entry["id"],
                     kind="rule",
                     after=current[entry["id"]].verdict,
@@ -133,7 +135,7 @@ def _fact_check(ledger: Ledger) -> Iterator[Change]:
         if "scope" in entry or verdict in entry:
             yield Change(
                 day=_day(file),
-                claim=entry["id"][:3],
+                claim=claim_of(entry["id"]),
                 statement=entry["id"],
                 kind="reading",
                 before=verdict,

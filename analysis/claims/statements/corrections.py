@@ -27,6 +27,7 @@ from analysis.rules import (
     CORRECTIONS,
     RuleFile,
     TrainingRules,
+    claim_of,
     encoder_contests,
     encoder_rules,
     fact_checks,
@@ -96,7 +97,11 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     for entry in content["reworded"]:
         source = newest[entry.get("of", entry["id"])]
         newest[entry["id"]] = replace(
-            source, id=entry["id"], parent=entry["id"][:3], statement=entry["statement"], rules_version=file.version
+            source,
+            id=entry["id"],
+            parent=claim_of(entry["id"]),
+            statement=entry["statement"],
+            rules_version=file.version,
         )
         if "of" not in entry:
             supersede(source, entry["id"], entry["changed"])
@@ -223,7 +228,7 @@ def _judgement(
         )
     return margin_contests.judgement(kind, decided, found)(
         id=entry["id"],
-        parent=entry["id"][:3],
+        parent=claim_of(entry["id"]),
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
         line=encoder_rules().earlier if kind == STEPS else rules.margin,

@@ -33,7 +33,7 @@ from analysis.claims.statements.judgement import (
 )
 from analysis.core.formatting import interval_text, plural, significant, with_interval
 from analysis.measurements.surgery.arms import ARMS
-from analysis.rules import Contest, TrainingRules, rule_files, version_2_rules
+from analysis.rules import Contest, TrainingRules, claim_of, rule_files, version_2_rules
 from analysis.statistics import Difference
 
 
@@ -241,7 +241,7 @@ def _partial_judgement(statement: Statement, version: int, sha: str) -> partial[
     return partial(
         Judgement,
         id=statement["id"],
-        parent=statement["id"][:3],
+        parent=claim_of(statement["id"]),
         statement=statement["statement"],
         scope=statement["scope"],
         kind=statement["kind"],

@@ -1,6 +1,5 @@
 """The board: a row per way of telling positions, with its final loss, its rank, its steps, widths and costs."""
 
-import math
 from typing import Annotated, Any
 
 import altair as alt
@@ -21,7 +20,6 @@ from analysis.figures.training.plateau import judged_level
 from analysis.figures.training.trainings import Trained, title, training_commands
 
 ORDERS = {"way": "by how positions are told", "loss": "by loss"}
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 FEW_TICKS = 5
 """Steps between the numbers of an axis, and how many of these fit in one column of a paper."""
 BREAK = 0.16
@@ -205,12 +203,6 @@ def _sentence(row: VariantRow) -> str:
     return f"{row.title} {value}{f' ({low} to {high})' if row.gap.low == row.gap.low else ''}."
 
 
-def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from one end of an axis to the other, at most so many."""
-    step = next((step for step in TICKS if (high - low) / step < most), TICKS[-1])
-    return [round(index * step, 2) + 0.0 for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
 def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Chart:
     """The losses with their intervals; one row a variant. The axis breaks before those that lie far beyond the rest."""
     low, high = axis_range(shown)
@@ -237,7 +229,7 @@ def _draw(shown: ExperimentsBoard, rows: list[VariantRow], theme: Theme) -> Char
     }
     x = marks.number(
         alt.X, "value", f"final loss \N{MINUS SIGN} {title(BASELINE)} (nats)", domain=(low, end),
-        values=ticks(low, high, FEW_TICKS), form="~f",
+        values=marks.round_ticks(low, high, FEW_TICKS), form="~f",
     )  # fmt: skip
     y = marks.rows_down("title", titles)
     tooltip = (("title", "variant"), ("written", "difference"), *marks.interval_tips("+.3f"), "rank", "seeds:Q")

@@ -11,7 +11,6 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, plural, sentences
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
-from analysis.figures.experiments.board import ticks
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.outliers import largest_near
 from analysis.figures.runs.all_runs import all_runs
@@ -139,7 +138,7 @@ def _draw(runs: pd.DataFrame, order: list[str], chosen: str, limit: float, theme
     # What is written of the losses beyond has a place of its own, right of all dots.
     room = BESIDE * (high - low) if runs.far.any() else 0.0
     x = marks.number(
-        alt.X, "at", "final loss, nats", domain=(low, high + room), values=ticks(low, high, 6), place="top"
+        alt.X, "at", "final loss, nats", domain=(low, high + room), values=marks.round_ticks(low, high, 6), place="top"
     )
     y = marks.rows_down("title", order, limit=200)
     dots = (

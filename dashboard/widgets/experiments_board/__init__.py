@@ -12,7 +12,8 @@ from analysis.ablation.variants import VARIANTS, WAYS
 from analysis.core import settings
 from analysis.core.colours import of_way
 from analysis.core.formatting import capitalised, join_names, plural, signed, signed_or_zero
-from analysis.figures.experiments.board import axis_range, places, ticks
+from analysis.figures import marks
+from analysis.figures.experiments.board import axis_range, places
 from analysis.figures.experiments.board_rows import WIDTHS, ExperimentsBoard, Gap, VariantRow
 from analysis.figures.published.table_parts import spelled
 from analysis.figures.training.final_loss import HIGHER, LOWER, SAME
@@ -116,7 +117,7 @@ def whose() -> str:
 def board_data(board: ExperimentsBoard) -> dict[str, Any]:
     """The axes and headings that all rows share."""
     low, high = axis_range(board)
-    loss_ticks = ticks(low, high, MOST_TICKS)
+    loss_ticks = marks.round_ticks(low, high, MOST_TICKS)
     decimals = 1 if all(round(tick, 1) == tick for tick in loss_ticks) else 2
     beyond = [row.gap.value for row in board.rows if row.gap and row.gap.value > high]
     steps_range = board.steps_range

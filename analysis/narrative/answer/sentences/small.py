@@ -6,7 +6,7 @@ from analysis.ablation.presets import PRESETS
 from analysis.claims.statements.judgement import OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, sentences
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
-from analysis.rules import encoder_contests, encoder_rules, training_rules
+from analysis.rules import claim_of, encoder_contests, encoder_rules, training_rules
 
 CLAIM = "C37"
 """The claim whose statements compare encoders of several widths."""
@@ -36,7 +36,9 @@ ONCE_AT_OTHER_WIDTHS = ("C37g", "C37h")
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     """The size of the encoders behind the losses, and what is known of another width; None before any is trained."""
-    seeds = [fact.seeds or 0 for name, fact in facts.items() if name[:3] in ("C17", "C34") and fact.effect is not None]
+    seeds = [
+        fact.seeds or 0 for name, fact in facts.items() if claim_of(name) in ("C17", "C34") and fact.effect is not None
+    ]
     if not seeds:
         return None
     size = PRESETS[training_rules().preset]
