@@ -254,7 +254,7 @@ def test_a_row_that_another_recipe_has_is_led_to_and_an_unknown_one_is_named():
     assert said.partition("nearest names: ")[2].startswith("“Apart, one matrix"), "by the names on the board"
 
 
-@pytest.mark.parametrize(("row", "statement"), [("relative_only", "C22f"), ("sinusoidal", "C15c")])
+@pytest.mark.parametrize(("row", "statement"), [("relative_only", "C22f"), ("sinusoidal", "C15e")])
 def test_a_row_that_later_rules_trained_with_seeds_of_their_own_is_said_to_be_so(row: str, statement: str) -> None:
     app = opened("experiments", part="board", preset="width128", row=row)
     fine(app)

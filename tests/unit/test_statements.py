@@ -412,7 +412,7 @@ def test_readings_do_not_depend_on_the_order_in_which_the_store_gives_rows(store
 def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     """For every standing that `standing` gives, the middle of the shaded part is where the statement is supported."""
     stored, book = {one.id: one for one in statements()}, comparison.rulebook()
-    better, same = stored["C18b"], stored["C15c"]
+    better, same = stored["C18b"], stored["C15e"]
     assert comparison.region(better, book) == Region(lower=None, upper=-RULES.margin)
     assert comparison.region(same, book) == Region(lower=-RULES.margin, upper=RULES.margin)
     assert comparison.region(stored["C08a"], book) == Region(lower=-RULES.margin, upper=None)
