@@ -106,6 +106,8 @@ REQUIRED = {
     "scores": ("variant", "task", "metric", "seed", "learning_rate", "value"),
     "curves": ("variant", "metric", "seed", "step", "value"),
 }
+FOR_ALL_ROWS = {"variant", "task", "seed", "learning_rate"}
+"""The required columns that a reader may give once for all rows."""
 KEYS = {
     "scores": ("preset", "variant", "task", "metric", "seed", "finetune_seed", "learning_rate"),
     "curves": ("preset", "variant", "metric", "seed", "step"),
@@ -134,7 +136,8 @@ def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         verb = "are" if len(unknown) > 1 else "is"
         faults.append(f"the {columns} {verb} not known of {row_kind}; expected: {', '.join(checks)}")
     if lacking := [name for name in REQUIRED[row_kind] if name not in values]:
-        faults.append(f"says no {join_names(lacking)}; expected {', '.join(REQUIRED[row_kind])}")
+        remedy = ", or one value for all rows" if set(lacking) <= FOR_ALL_ROWS else ""
+        faults.append(f"says no {join_names(lacking)}; expected {', '.join(REQUIRED[row_kind])}{remedy}")
     result: dict[str, Any] = dict.fromkeys(checks)
     for name, check in checks.items():
         try:

@@ -130,7 +130,8 @@ class WayOfTelling:
     adding itself. steps: the mean number of training steps until an encoder leaves the plateau, where it does not use
     the order of words yet. method: whether it is a method as models use it, which differs from adding in several things
     at once. undecided: whether the rules leave its difference from adding open. last_change: its last change alone;
-    None where no rule judges it. remarks: the sentences of the answer that are about it.
+    None where no rule judges it. remarks: the sentences of the answer that are about it. margin: in nats, within which
+    the rules call two losses the same.
     """
 
     name: str
@@ -145,6 +146,7 @@ class WayOfTelling:
     undecided: bool = False
     last_change: LastChange | None = None
     remarks: tuple[str, ...] = ()
+    margin: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

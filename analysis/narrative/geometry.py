@@ -59,6 +59,8 @@ class FurtherPart(NamedTuple):
     statements: tuple[str, ...]
 
 
+NOT_ASKED = "Not asked"
+"""The answer of a model that lacks what the question is about."""
 FURTHER_PARTS = {
     "subspaces": FurtherPart(
         "At 90 degrees, a direction of words and the direction of positions nearest to it share nothing. Angles are "
@@ -113,7 +115,7 @@ class Question:
         except NoResults as missing:
             reason = str(missing).split(" Run:")[0].partition(": ")[2].split("; ")[0].removesuffix(".")
             return CardAnswer(
-                answer="Not asked" if reason else "Not measured", numbers=reason or "nothing is stored of it"
+                answer=NOT_ASKED if reason else "Not measured", numbers=reason or "nothing is stored of it"
             )
 
 

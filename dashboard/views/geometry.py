@@ -7,6 +7,7 @@ from analysis.core.errors import NoResults
 from analysis.figures import stored_figure
 from analysis.figures.geometry.cosines import DIMENSIONS, width_of
 from analysis.figures.geometry.estimates import stored_cases, stored_models
+from analysis.links import VIEWS
 from analysis.narrative import geometry
 from analysis.narrative.geometry import QUESTIONS
 from dashboard.session.markdown_escape import escape_markdown
@@ -94,11 +95,16 @@ with st.container(width=360):
         lambda name: readable(name) + (f" ({models[name]} words: amino acids)" if models[name] == AMINO_ACIDS else ""),
         label_visibility="collapsed",
     )
+cards = geometry.cards(model)
+answered = [str(one["part"]) for one in cards if one["answer"] != geometry.NOT_ASKED]
+usual = VIEWS[PAGE].defaults()["part"]
+if answered and pickers.get("part") == usual and usual not in answered:
+    pickers.set("part", answered[0])  # A page opens at an answer, not at a question that the model cannot be asked.
 part = pickers.fixed("part", [part for parts in PARTS.values() for part in parts])
 card = next(card for card, parts in PARTS.items() if part in parts)
 question_cards.show_cards(
     "geometry.cards",
-    geometry.cards(model),
+    cards,
     card,
     lambda pressed: pickers.set("part", pressed),
     dark=show.theme().dark,
@@ -119,7 +125,7 @@ with narrow:
     draw_meaning(card, part, model)
 with wide:
     chart = st.container()
-    if part == "angles":
+    if part == "angles" and card in answered:
         own = width_of(model)
         pickers.slider(
             "dim",

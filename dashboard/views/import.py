@@ -79,7 +79,7 @@ def show_forms() -> None:
 
 def values_for_all_rows() -> UserMetadata:
     """Values that the files need not contain."""
-    with st.expander("Values for all rows, where the files do not give them (optional)"), st.container(horizontal=True):
+    with st.expander("One value for all rows, where the files do not give it"), st.container(horizontal=True):
         variant = st.text_input("Variant", key="import.variant", width=200)
         task = st.text_input("Task", key="import.task", width=150)
         seed = st.number_input("Pre-training seed", 0, 2**31 - 1, None, key="import.seed", width=170)
@@ -137,7 +137,7 @@ def show_preview(plan: Plan) -> None:
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if (picture := import_preview.of_plan(plan)) is not None:
         with st.container(width=620):
-            st.altair_chart(picture, width="stretch")
+            st.altair_chart(picture, width="stretch", theme=None)
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
         current_store.rebuild()
@@ -164,7 +164,7 @@ with template, st.container(key="import.example"):
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with result:
     st.caption("What comes out, here of the template alone: a dot a seed, and the difference from your baseline")
-    st.altair_chart(import_preview.of_template(EXAMPLE), width="stretch")
+    st.altair_chart(import_preview.of_template(EXAMPLE), width="stretch", theme=None)
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():
@@ -178,12 +178,13 @@ uploaded = st.file_uploader(
     max_upload_size=MAX_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
+result = st.container()  # Right below the files, where it is seen.
 defaults = values_for_all_rows()
 if uploaded:
     if sum(item.size for item in uploaded) > MAX_MIB << 20 or len(uploaded) > MAX_FILES:
         st.error(f"These are more than {MAX_MIB} MB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
-    with show.reporting_problems():
+    with result, show.reporting_problems():
         planner = plan_in_child if settings.hosted() else plan
         with query_quota.count_import():
             planned = planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults)

@@ -40,9 +40,9 @@ def start_query(query: str) -> None:
 
 
 def view_of(query: str) -> str:
-    """The first view that a query reads; the first of all where it reads none."""
+    """The first view or table that a query reads; the first of all views where it reads none."""
     words = re.findall(r"\w+", query.lower())
-    return next((word for word in words if word in VIEWS), next(iter(VIEWS)))
+    return next((word for word in words if word in tables), next(iter(VIEWS)))
 
 
 def use_example() -> None:
@@ -103,6 +103,8 @@ def show_table(answer: Answer) -> None:
 
 show.header(PAGE, "Query the store yourself with one read-only SELECT. It holds all results, but no probes of readers.")
 pickers = Pickers(PAGE)
+columns = contents.columns()
+tables = [*VIEWS, *columns.table_name.unique()]
 current_query = str(pickers.get("query"))
 st.html("<style>.st-key-sql-query-box textarea{font-family:monospace}</style>")
 st.pills("Begin with", list(EXAMPLES), key="sql.example", on_change=use_example)
@@ -113,13 +115,13 @@ with form.form("sql.form", border=False):
         start_query(typed)
         pickers.typed("query", typed)
 
-columns = contents.columns()
 with schema:
     st.session_state.setdefault("sql.view", view_of(current_query))
-    view = st.selectbox("Columns of the view", list(VIEWS), key="sql.view")
+    shown = st.session_state["sql.view"]
+    view = st.selectbox("Columns of the view", [*VIEWS, *({shown} - set(VIEWS))], key="sql.view")
     view_columns = columns[columns.table_name == view][["column_name", "data_type"]].values
     st.caption(
-        f"{VIEWS[view]} Columns: "
+        f"{VIEWS.get(view, 'A further table, whose columns may change.')} Columns: "
         + escape_markdown(", ".join(f"{name} ({kind.lower()})" for name, kind in view_columns))
         + "."
     )

@@ -74,7 +74,8 @@ def _chart(rows: pd.DataFrame, axis: str, unit: str, decimals: int) -> Chart:
     by_seed = {name: group.set_index("seed").value.to_dict() for name, group in rows.groupby("variant")}
     gaps = {name: difference(by_seed[name], by_seed[BASELINE]) for name in others}
     written = {BASELINE: "baseline"} | {
-        name: f"{signed(gap.mean, decimals)} {unit}".rstrip() + ("" if gap.low > 0 or gap.high < 0 else "\nopen")
+        name: f"{signed(gap.mean, decimals)} {unit}".rstrip()
+        + ("\ndifferent" if gap.low > 0 or gap.high < 0 else "\nopen")
         for name, gap in gaps.items()
         if gap.n
     }

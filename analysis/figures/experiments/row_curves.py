@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.ablation.variants import full_title, named, quote
+from analysis.ablation.variants import VARIANTS, full_title, named, quote
 from analysis.core import colours
 from analysis.core.errors import NoResults
 from analysis.core.formatting import fixed, percent, plural, sentences
@@ -113,14 +113,19 @@ def _order(row: VariantRow, shown: ExperimentsBoard) -> str:
     if not row.steps.always:
         return f"begins to use word order {row.steps.some}"
     few = f" ({plural(row.gap.seeds, 'seed')})" if row.outcome == "few" and row.gap else ""
+    # A model that sees distances without their sign knows no order, and still leaves the plateau.
+    begins = f"begins to use {'positions' if _sees_no_sides(row.variant) else 'word order'}"
     if baseline.steps is None or not baseline.steps.always:
-        return f"begins to use word order after {row.steps.text} steps{few}"
+        return f"{begins} after {row.steps.text} steps{few}"
     if not _told_apart(row.steps, baseline.steps):
-        return (
-            f"begins to use word order after {row.steps.text} steps, which is not told apart from adding’s "
-            f"{baseline.steps.text}"
-        )
-    return f"begins to use word order after {row.steps.text} steps{few}, adding after {baseline.steps.text}"
+        return f"{begins} after {row.steps.text} steps, which is not told apart from adding’s {baseline.steps.text}"
+    return f"{begins} after {row.steps.text} steps{few}, adding after {baseline.steps.text}"
+
+
+def _sees_no_sides(variant: str) -> bool:
+    """True of an encoder that sees how far words are apart, and not which comes first."""
+    settings = VARIANTS[variant].settings if variant in VARIANTS else {}
+    return bool(settings.get("alibi")) and not settings.get("causal")
 
 
 def _told_apart(steps: Steps, others: Steps) -> bool:

@@ -96,9 +96,16 @@ def stored_cases(model: str, measure: str) -> pd.DataFrame:
     return rows
 
 
+IN_WORDS = {
+    "abs_cosine": "mean absolute cosine",
+    "it has no table of positions": "it adds no table of positions to its words",
+}
+"""A measure's name, or a reason as older runs stored it -> the same as readers see it."""
+
+
 def _not_measured(model: str, measures: Sequence[str]) -> NotMeasured:
     """The reasons why a model has none of these measures, by its newest run, and the models that have them all."""
-    names = join_names(name.replace("_", " ") for name in measures)
+    names = join_names(IN_WORDS.get(name, name.replace("_", " ")) for name in measures)
     having = read.query(
         f"SELECT model FROM newest_geometry WHERE measure IN ({read.placeholders(measures)}) AND model IS NOT NULL "
         "GROUP BY model HAVING count(DISTINCT measure) = ? ORDER BY model",
@@ -114,7 +121,9 @@ def _not_measured(model: str, measures: Sequence[str]) -> NotMeasured:
         )
     # A run names what it left out: "heads" for head_overlap and head_loss.
     own = {why for left_out, why in missing.items() if any(name.startswith(left_out.rstrip("s")) for name in measures)}
-    reasons = "; ".join(sorted(own) or dict.fromkeys(missing.values()))
+    reasons = "; ".join(
+        IN_WORDS.get(str(reason), str(reason)) for reason in sorted(own) or [*dict.fromkeys(missing.values())]
+    )
     return NotMeasured(f"{readable(model)} has no {names}: {reasons}.", having)
 
 

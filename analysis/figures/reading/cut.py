@@ -153,9 +153,12 @@ def _draw(
     chosen = alt.Chart(here).encode(x=x, y=y)
     dot = chosen.mark_point(filled=True, size=2.5 * marks.LARGE_DOT, color=colour, opacity=1)
     first, last = own["rank"].min(), own["rank"].max()
+    # Above the dot; at the first one the line goes up there, and near the upper reference there is no room.
+    crowded = abs(value - max(references.values())) < ROOM and value < own.value.max()
     number = chosen.mark_text(
-        align="left" if kept == first else "right" if kept == last else "center", dy=-18, fontSize=marks.PANEL_TITLE,
-        fontWeight="bold", color=theme.ink,
+        align="left" if kept == first else "right" if kept == last else "center",
+        dx=14 if kept == first else 0, dy=4 if kept == first else 22 if crowded else -18,
+        fontSize=marks.PANEL_TITLE, fontWeight="bold", color=theme.ink,
     )  # fmt: skip
     above, below = (
         alt.Chart(pd.DataFrame({"value": [level], "rank": [first], "text": [f"{name}: {level:.3f}"]}))

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.ablation.variants import VARIANTS, Setting, named
-from analysis.claims.statements import OPEN, stored
+from analysis.claims.statements import stored
 from analysis.core import frames
 from analysis.core.errors import NoResults, StoreError
 from analysis.core.formatting import fixed, join_names, plural, sentences, signed, signed_or_zero
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
+from analysis.figures.experiments.board_rows import board
 from analysis.figures.experiments.contrasts import PARENTS, standing, turned
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
@@ -472,7 +473,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None) if variant else theme.ink
     if not variant:
         changes = judged_changes(rows.variant)
-        left_open = [name for name, change in changes.items() if change.standing == OPEN]
+        left_open = [row.variant for row in board(str(rows.preset.iloc[0])).rows if row.undecided]
         rows["decided"] &= ~rows.variant.isin(left_open)
         rows["written"] = [
             "\n".join([signed_or_zero(row.gap - row.start), *_by_the_rules(changes.get(row.variant))])
@@ -517,7 +518,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
                 if variant
                 else [
                     "bar: one change; dot: all together, with 95 % interval",
-                    "hollow: the rules leave the change open",
+                    "hollow: whether it differs from adding is open",
                 ]
             ),
             f"shaded: within ±{margin:g} nats, which the rules call the same",

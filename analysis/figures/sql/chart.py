@@ -34,6 +34,8 @@ MANY_NAMES, ROW = 12, 22
 MAX_WRITTEN = 40
 """Names along x up to which all of them are written, and the most rows of a chart that nobody asked for."""
 NO_LINE = " Names have no order that a line could follow, so points are drawn."
+TOGETHER = 0.02
+"""The share of the range of all numbers within which lines begin together, so that none is called the highest there."""
 HEIGHT = 380
 KEY_COLUMNS = 2
 MOST_ENDS, END_LETTERS = 6, 20
@@ -153,12 +155,14 @@ def _highest(rows: pd.DataFrame, x: str, y: str, kind: str, mark: str) -> str:
         return ""
     first, last = (rows[rows.x == end] for end in (rows.x.min(), rows.x.max()))
     tops = [end.loc[end.y.idxmax()] for end in (first, last)]
+    if first.y.max() - first.y.min() < TOGETHER * (rows.y.max() - rows.y.min()):
+        return f"At {x} {tops[1].x:,g}, {tops[1].colour} is the highest ({tops[1].y:.2g})"
     if tops[0].colour == tops[1].colour:
         both = f"{tops[0].y:.2g} and {tops[1].y:.2g}"
         return f"{capitalised(str(tops[0].colour))} is the highest at both ends of {x}: {both}"
     return (
-        f"At {x} {tops[0].x:g}, {tops[0].colour} is the highest ({tops[0].y:.2g}); "
-        f"at {x} {tops[1].x:g}, {tops[1].colour} ({tops[1].y:.2g})"
+        f"At {x} {tops[0].x:,g}, {tops[0].colour} is the highest ({tops[0].y:.2g}); "
+        f"at {x} {tops[1].x:,g}, {tops[1].colour} ({tops[1].y:.2g})"
     )
 
 

@@ -290,5 +290,6 @@ def _draw(drawn: pd.DataFrame, axis: Axis, theme: Theme, *, matched: bool) -> Ch
                 else ()
             ),
             *(() if matched else ("sizes are not matched: some variants have more parameters",)),
+            *(("fixed tables, which are not trained, are counted",) if axis.measure == "parameters" else ()),
         ],
     )  # fmt: skip

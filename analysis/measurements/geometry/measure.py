@@ -15,7 +15,7 @@ INTERVAL = (2.5, 97.5)
 
 NEEDS: Mapping[str, str] = {
     "word": "it has no table of words",
-    "position": "it has no table of positions",
+    "position": "it adds no table of positions to its words",
     "sum": "its words and positions are not added to one another as tables of one width",
     "states": "the store has no position basis of its layers (method mean; see python -m analysis measure means)",
     "heads": "its heads' projections have no position among their sources, or cannot be told apart here",

@@ -90,7 +90,7 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
     return WayOfTelling(
         name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
         seeds=seeds, steps=round(row.steps.value), last_change=_last_change(variant, row),
-        undecided=row.outcome == "unresolved", remarks=remarks,
+        undecided=row.outcome == "unresolved", remarks=remarks, margin=board(PRESET).margin,
     )  # fmt: skip
 
 

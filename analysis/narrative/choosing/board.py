@@ -512,7 +512,8 @@ def _forms_of_one_method(able: Sequence[EncodingRow], board: Sequence[EncodingRo
         if trained and steadier is not trained[0]:
             as_encoder += f", and “{steadier.form}” on longer texts"
         return f"{can}, none of its {len(able)} forms trained as a decoder{as_encoder}"
-    lowest = f"“{able[0].form}” ends lowest"
+    drawn = [row for row in able if row.drawn]
+    lowest = f"“{drawn[0].form}” is the form that we trained" if len(drawn) == 1 else f"“{able[0].form}” ends lowest"
     sound = [row for row in able if row.longer and row.longer.judged and not row.worse]
     furthest = min(sound, key=lambda row: row.longer.value if row.longer else inf, default=able[0])
     if furthest is able[0]:
@@ -548,9 +549,10 @@ def _best_decoder(able: Sequence[EncodingRow]) -> str:
     lowest_methods = dict.fromkeys(row.method for row in drawn if _loss_on_axis(row) <= last)
     names = _capped([f"“{uncapitalised(IN_USE[name].name)}”" for name in lowest_methods])
     few = sorted({row.loss.few for row in drawn if row.loss and row.loss.few})
+    tied = len(lowest_methods) == count(drawn) > 1
+    lowest_of_all = "none ends clearly lowest" if tied else f"{names} end{'s' * (len(lowest_methods) == 1)} lowest"
     said = (
-        f"Of the {count(drawn)} that we trained as small decoders{f' ({join_names(few)})' * bool(few)}, "
-        f"{names} end{'s' * (len(lowest_methods) == 1)} lowest"
+        f"Of the {count(drawn)} that we trained as small decoders{f' ({join_names(few)})' * bool(few)}, {lowest_of_all}"
     )
     rises = [(row.longer.value, row) for row in drawn if row.longer and row.longer.causal]
     if len(rises) < COMPARABLE:

@@ -99,8 +99,9 @@ def variants() -> list[str]:
 
 
 def _preset(variant: str) -> str:
-    """The first preset in which a variant was trained."""
-    trainings = {preset: _runs(preset) for preset in _presets()}
+    """The preset of the step's statements where a variant was trained in it; else the first of the others."""
+    judged, frozen, exploratory = _presets()
+    trainings = {preset: _runs(preset) for preset in (frozen, judged, exploratory)}
     return next(
         (name for name, runs in trainings.items() if runs is not None and variant in runs.variants), EXPLORATORY
     )

@@ -40,6 +40,10 @@ export default function ({ data, parentElement: root }) {
         tried.add(j);
         sign.textContent = right ? "✓" : "✗";
         score();
+        if (!right && tried.has(check.right)) {
+          why.replaceChildren(`Not this one: your first answer was right. ${check.because} `, link("Read the step again"));
+          return;
+        }
         if (!right && tried.size < TRIES) {
           why.replaceChildren("Not this one. Try again, or first ", link("read the step again"), ".");
           return;

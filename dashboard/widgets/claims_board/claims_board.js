@@ -333,9 +333,10 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const statements = group.claims.flatMap((claim) => claim.statements);
       const matching = visible.flatMap((claim) => claim.statements).filter(matches).length;
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
-      const priced = statements.filter((one) => one.hours !== null && matches(one)).length;
+      const waiting = claims.filter((claim) => shown(claim)).flatMap((claim) => claim.statements).filter((one) => one.verdict === "open" && matches(one));
+      const priced = waiting.filter((one) => one.hours !== null).length;
       const among = visible.length < group.claims.length ? `${visible.length} of ${group.claims.length}` : visible.length;
-      const counted = memory.state.by === "hours" ? `${priced} open statements; shown: the quickest of each of ${visible.length} claims`
+      const counted = memory.state.by === "hours" ? `${priced} of ${waiting.length} open statements have an estimate of hours; shown: the quickest of each of ${visible.length} claims`
         : `${memory.state.by === "verdict" ? `${among} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
