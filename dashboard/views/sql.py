@@ -41,8 +41,8 @@ def start_query(query: str) -> None:
 
 def view_of(query: str) -> str:
     """The first view or table that a query reads; the first of all views where it reads none."""
-    words = re.findall(r"\w+", query.lower())
-    return next((word for word in words if word in tables), next(iter(VIEWS)))
+    read = re.findall(r"\b(?:from|join)\s+(\w+)", query.lower())
+    return next((name for name in read if name in tables), next(iter(VIEWS)))
 
 
 def use_example() -> None:

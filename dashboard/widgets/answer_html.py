@@ -325,14 +325,14 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
     again = terms is not None and any(way.last_change and way.last_change.seeds != seeds for way in ways)
-    new = "; new seeds: trained again, so that the change is not quite the difference of its rows" if again else ""
-    hollow = "; hollow: whether it differs from adding is open" if any(way.undecided for way in ways) else ""
+    new = " New seeds: trained again, so that the change is not quite the difference of its rows." if again else ""
+    hollow = " Hollow: whether it differs from adding is open." if any(way.undecided for way in ways) else ""
     same_within = max(way.margin for way in ways)
-    margin = f"; open: the interval crosses ±{same_within:g}, within which losses count as the same" if terms else ""
-    method = "; below the line: a method as models use it" if any(way.method for way in ways) else ""
+    margin = f" Open: the interval crosses ±{same_within:g}, within which losses count as the same." if terms else ""
+    method = " Below the line: a method as models use it." if any(way.method for way in ways) else ""
     return (
-        '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under '
-        f"(bars: 95 % intervals{hollow}{margin}{method}{new})</caption>"
+        '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under. '
+        f"Bars: 95 % intervals.{hollow}{margin}{method}{new}</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss minus adding’s<br>'
         f"(nats, {counted}; lower is better)</th>"

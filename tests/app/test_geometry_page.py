@@ -123,3 +123,15 @@ def test_an_address_is_cleared_once_every_field_is_the_usual_one_again() -> None
     app = opened(model="all-mpnet-base-v2")
     app.selectbox(key="geometry.model").set_value("all-MiniLM-L6-v2").run()
     assert not app.query_params
+
+
+def test_a_model_that_adds_no_positions_opens_at_what_it_can_be_asked() -> None:
+    """Its table of positions is told to attention: the page says that nothing is added, and no name of a column."""
+    app = opened(model="cpu-bert_a_d-0-e0c352e09e76")
+    assert not app.exception
+    assert "Can word and position be read from every state?" in " ".join(figures(app))
+    told = opened(model="cpu-bert_a_d-0-e0c352e09e76", part="subspaces")
+    words = " ".join(one.value for one in [*told.info, *told.markdown, *told.caption])
+    assert "its words and positions are not added" in words
+    assert "abs cosine" not in words
+    assert "it has no table of positions" not in words

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from analysis.core.errors import Busy
+from analysis.sql.examples import VIEWS
 from dashboard.model_server.rate_limits import KeyedLock
 from tests.app.shown import opened
 
@@ -136,3 +137,16 @@ def test_what_would_be_added_is_drawn_before_it_is_stored(tmp_path, monkeypatch,
     shown = " ".join(pa.ipc.open_stream(one.data.data).read_pandas().to_csv() for one in sent)
     assert ("+11.0 points" if "task" in rows else "+0.11") in shown
     assert not (tmp_path / "data/imported").exists()
+
+
+@pytest.mark.parametrize(
+    ("query", "view"),
+    [
+        ("SELECT share AS scores FROM term_stats", "term_stats"),
+        ("SELECT * FROM (SELECT 1) JOIN curves USING (step)", "curves"),
+        ("SELECT 1", next(iter(VIEWS))),
+    ],
+)
+def test_the_columns_are_those_of_what_the_query_reads(query, view):
+    app = opened("sql", query=query)
+    assert app.selectbox(key="sql.view").value == view

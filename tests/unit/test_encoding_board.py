@@ -412,6 +412,9 @@ def test_who_needs_a_decoder_is_told_of_decoders(store: Path, needs: tuple[str, 
     assert scipy.stats.ttest_1samp(paired, 0).confidence_interval().low > 0, "a quarter is told apart from a tenth"
     assert len(said) <= 175
     assert board.given_up(able, needs) == {}, "no loss of decoders is judged, so none is given up"
+    few = rows(("causal", "attention"))
+    assert all(row.tied or row.baseline for row in few if row.drawn and not row.lacks)
+    assert "that we trained as small decoders, none ends clearly lowest" in board.headline(few)
     assert "as small decoders" in board.summary(able, needs)
 
 

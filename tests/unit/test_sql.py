@@ -575,6 +575,8 @@ def test_the_heading_of_a_few_lines_names_the_highest_at_both_ends(world):
         assert f"({top.max():.2g})" in built().finding
     flat = built(query="SELECT i AS x, 'line ' || j AS line, j AS y FROM range(5) a(i), range(3) b(j)")
     assert flat.finding == "Line 2 is the highest at both ends of x: 2 and 2"
+    grow = "SELECT i * 1000 AS x, 'line ' || j AS line, i * (2 - j) AS y FROM range(5) a(i), range(2) b(j)"
+    assert built(query=grow).finding == "At x 4,000, line 0 is the highest (8)", "they begin together"
     assert not built(mark="bar").finding
 
 

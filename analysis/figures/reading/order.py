@@ -11,7 +11,7 @@ from numpy import ndarray
 from scipy.special import softmax
 
 from analysis.core import frames
-from analysis.core.formatting import plural, power_of_ten
+from analysis.core.formatting import fixed, plural, power_of_ten
 from analysis.figures import marks
 from analysis.figures.drawing import GREY, Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure, whole_number
@@ -67,7 +67,9 @@ def _finding(last_word: Mapping[str, float]) -> str:
     start = f"The other words shuffled, “{WORDS[-1]}”"
     if all(change < ROUNDING for change in last_word.values()):
         return f"{start} stays the same, whichever words it sees"
-    moves = [f"by {change:.2g} of its length where {mask}" for mask, change in last_word.items() if change >= ROUNDING]
+    moves = [
+        f"by {fixed(change)} of its length where {mask}" for mask, change in last_word.items() if change >= ROUNDING
+    ]
     return f"{start} moves {' and '.join(moves)}" + ("; else not at all" if len(moves) < len(last_word) else "")
 
 

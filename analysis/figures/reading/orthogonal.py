@@ -108,12 +108,18 @@ def _shares(dim: int) -> pd.DataFrame:
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "share": np.diff(cosine_cdf(edges, dim))})
 
 
+def _to_the_end(rows: pd.DataFrame) -> pd.DataFrame:
+    """The bins, with the last one's share once more at a cosine of 1: a step is drawn up to the next point."""
+    return pd.concat([rows, rows.tail(1).assign(low=1.0)], ignore_index=True)
+
+
 def _draw(frame: pd.DataFrame, compared: pd.DataFrame, trained: pd.DataFrame, dimensions: int, theme: Theme) -> Chart:
     """Bars of the cosine's distribution over the band around a right angle, and the outlines of two others.
 
     trained: a real model's words and positions.
     """
     soft, hue = theme.colour(SOFT), theme.ink
+    frame, compared, trained = (_to_the_end(rows) for rows in (frame, compared, trained))
     # The axis is the same for every number of dimensions: with the most, the shares are highest.
     top = 1.05 * max(float(_shares(DIMENSIONS[-1]).share.max()), float(trained.share.max() if len(trained) else 0))
     bars = alt.Chart(frame).mark_area(color=GREY, interpolate="step-after")

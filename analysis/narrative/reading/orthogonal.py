@@ -42,7 +42,7 @@ def failing() -> str:
     told = [
         f"{what.format(line=fact.line)} in {join_names(models)} ({fact.id})"
         for name, what in (
-            ("C05b", "the first of these numbers reaches {line:g}"),
+            ("C05b", "the mean absolute cosine reaches {line:g}"),
             ("C06a", "centred subspaces overlap more than random ones"),
         )
         for fact in stored.parts(claim_of(name))

@@ -29,7 +29,7 @@ register(
             "positions beside the d of words through every layer, and every matrix grows **in both directions**: its "
             "arithmetic grows by (1 + p/d)² − 1. (The products of queries with keys grow by p/d alone; of short "
             "texts they are a small part, and are left out here.) Parameters grow less, since the table of words "
-            "stays and that of positions shrinks. Choose how many dimensions positions get."
+            "stays, and that of positions shrinks from d columns to p. Choose how many dimensions positions get."
         ),
         documents=("000", "001", "003"),
         claims=("C01",),

@@ -171,7 +171,9 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
     numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"
-    some = f"By the rules, {numbered} still open." if undecided else ""
+    margin = min(one.line or MARGIN for one in steps if one is not None)
+    counts = f"By the rules, a step lowers the loss only if its whole interval lies below −{margin:g} nats"
+    some = f"{counts}: {numbered} still open." if undecided else ""
     alone = (
         "The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )

@@ -144,10 +144,10 @@ def board_data(board: ExperimentsBoard) -> dict[str, Any]:
         "ladder": {"low": min([*ladder, -0.1]), "high": max([*ladder, 0.1])},
         "heads": {
             "loss": "Final loss minus adding’s, nats",
-            "told": ["Told at", "input | layers", "ring: own matrix or term", "half: beside words"],
+            "told": ["Told at", "input | layers", "ring: own terms", "half: beside words"],
             "margin": (f"grey: ±{board.margin:g}, the same; " if board.margin else "") + "hollow: not decided",
             "numbers": [
-                ["parameters", "Size", "parameters, fixed ones too"],
+                ["parameters", "Size", "parameters"],
                 [
                     "time",
                     "Time",
