@@ -35,3 +35,21 @@ def test_a_press_on_a_cell_opens_its_terms(page, address, path):
             "[data-testid=stVegaLiteChart][aria-label*='terms on two sides']"
         ).first
     ).to_be_attached()
+
+
+GRADIENTS = """() => [...document.querySelectorAll('svg [fill^="url("]')].map((node) => {
+  const [, page, id] = /^url\\("?([^#]*)(#[^")]+)/.exec(node.getAttribute("fill"));
+  return (!page || page === location.href.split("#")[0]) && Boolean(node.ownerSVGElement.querySelector(id));
+})"""
+
+
+def test_keys_keep_their_colours_when_the_address_changes(page, address):
+    """Vega names a gradient by the whole address of the page, which a press changes."""
+    page.goto(f"{address}/inside?image=scene&model=tiny-random-vit")
+    settled(page)
+    before = page.evaluate(GRADIENTS)
+    assert before
+    page.get_by_role("radio", name="Every head").or_(page.get_by_role("button", name="Every head")).first.click()
+    expect(page).to_have_url(re.compile("look=heads"))
+    settled(page)
+    assert all(page.evaluate(GRADIENTS))

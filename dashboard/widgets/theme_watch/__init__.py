@@ -1,4 +1,4 @@
-"""Redraws a page when its reader's system turns dark or light, so that charts have the colours of their background."""
+"""Keeps the colours of charts when the reader's system turns dark or light, and when the page's address changes."""
 
 import streamlit as st
 
