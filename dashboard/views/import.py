@@ -21,6 +21,7 @@ from dashboard.session import current_store, query_quota
 from dashboard.session.markdown_escape import escape_markdown as safe
 from dashboard.widgets import import_preview, show
 from dashboard.widgets.pickers import Pickers
+from dashboard.widgets.vega_specs import panel_spec
 
 PAGE = "import"
 EXAMPLE = """\
@@ -137,7 +138,7 @@ def show_preview(plan: Plan) -> None:
     st.dataframe(pd.DataFrame(runs), hide_index=True)
     if (picture := import_preview.of_plan(plan)) is not None:
         with st.container(width=620):
-            st.altair_chart(picture, width="stretch", theme=None)
+            st.vega_lite_chart(panel_spec(picture, show.theme()), width="stretch")
     if st.button("Add them", type="primary", icon=":material/add:"):
         execute(plan)
         current_store.rebuild()
@@ -164,7 +165,7 @@ with template, st.container(key="import.example"):
     st.table(pd.read_csv(io.StringIO(EXAMPLE), dtype=str), hide_index=True)
 with result:
     st.caption("What comes out, here of the template alone: a dot a seed, and the difference from your baseline")
-    st.altair_chart(import_preview.of_template(EXAMPLE), width="stretch", theme=None)
+    st.vega_lite_chart(panel_spec(import_preview.of_template(EXAMPLE), show.theme()), width="stretch")
 with st.expander("Which files and columns are read"):
     show_forms()
 if not uploads():
@@ -178,13 +179,13 @@ uploaded = st.file_uploader(
     max_upload_size=MAX_MIB,
     key=f"import.files.{folder}.{st.session_state.get('import.round', 0)}",
 )
-result = st.container()  # Right below the files, where it is seen.
+outcome = st.container()  # Right below the files, where it is seen.
 defaults = values_for_all_rows()
 if uploaded:
     if sum(item.size for item in uploaded) > MAX_MIB << 20 or len(uploaded) > MAX_FILES:
         st.error(f"These are more than {MAX_MIB} MB or {MAX_FILES:,} files; send them in parts.")
         st.stop()
-    with result, show.reporting_problems():
+    with outcome, show.reporting_problems():
         planner = plan_in_child if settings.hosted() else plan
         with query_quota.count_import():
             planned = planner({item.name.replace("\\", "/"): item.getvalue() for item in uploaded}, defaults)

@@ -124,8 +124,8 @@ CURVE_STYLE
   .answer .ways thead th[colspan] { grid-column: span 2; text-align: right; }
   .answer .ways tbody :is(th, .value, .steps) { grid-row: 1; }
   .answer .ways .scale td:first-child { display: none; }
-  .answer .ways:has(.none) td.change { grid-column: 1 / -1; width: auto; padding: 0; }
-  .answer .ways:has(.none) .track { grid-column: 1 / 3; width: auto; padding: 0; margin: 0 6px; }
+  .answer .ways:has(.none) :is(.track, td.change) { grid-column: 1 / -1; width: auto; padding: 0; }
+  .answer .ways:has(.none) .track { margin: 0 6px; }
   .answer .ways td.change::before { content: "this change alone: "; color: var(--soft); }
   .answer .ways .interval { top: 4px; height: 8px; }
   .answer .ways:has(.change) tbody :is(td, th) { border-top: 0; padding-top: 2px; padding-bottom: 2px; }

@@ -93,7 +93,7 @@ def _chart(rows: pd.DataFrame, axis: str, unit: str, decimals: int) -> Chart:
         marks.texts_beside(texts, y, theme),
         theme=theme,
         width=marks.HALF,
-        height=140 + 60 * len(labels),  # Streamlit fits heading and axis into the height, too.
+        height=60 * len(labels),
         title="Yours, against your baseline",
-        below=[f"large: mean; small: {seeds} each, or more"],
+        below=[f"large: mean; small: one seed, {seeds} or more each"],
     )

@@ -25,11 +25,12 @@ def vega_specs(figure: Figure, theme: drawing.Theme) -> list[Specification]:
     """The panels of a figure, with their frames under `datasets`. Cached for as long as the figure exists."""
     by_theme = _specifications.setdefault(figure, {})
     if theme not in by_theme:
-        by_theme[theme] = [_specification(panel, theme) for panel in drawing.panels(figure, theme)]
+        by_theme[theme] = [panel_spec(panel, theme) for panel in drawing.panels(figure, theme)]
     return by_theme[theme]
 
 
-def _specification(panel: Any, theme: drawing.Theme) -> Specification:
+def panel_spec(panel: Any, theme: drawing.Theme) -> Specification:
+    """One panel as Streamlit shows it, with its frames under `datasets`."""
     frames: dict[str, pd.DataFrame] = {}
 
     def name(frame: pd.DataFrame) -> alt.NamedData:

@@ -68,7 +68,7 @@ def test_the_training_page_says_the_same(decided) -> None:
 def test_the_guided_reading_says_the_same(decided) -> None:
     for one in decided:
         if one.baseline == "bert_a" and not one.variant.startswith("causal"):
-            made, said = stored.standing(one.variant, one.baseline), told.compared(one.variant)
+            made, said = stored.standing(one.variant, one.baseline), told.compared(one.variant, RULES.preset)
             assert f"The verdict is “{made.word}”, by rules that were frozen" in said
             side = "below" if made.effect < 0 else "above"
             assert f"{fixed(abs(made.effect))} nats per predicted token {side}" in said

@@ -21,7 +21,7 @@ from analysis.figures.terms.heads import draw_heads, leading_terms
 from analysis.figures.terms.maps import GROUPS, TermHeadParameters, heads_by_terms, shown_head, with_rest
 from analysis.figures.terms.measures import MEASURES, ORDER, MeasureParameters, measure_note, term_label
 from analysis.figures.terms.term_marks import draw_bars
-from analysis.figures.terms.token_maps import own_limit, share_in_words, times_as_strong
+from analysis.figures.terms.token_maps import own_limit, share_in_words, short_share, times_as_strong
 from analysis.figures.vision.drawn_images import SOURCES_NOTE
 from analysis.figures.vision.positions import CITATION_KEYS, position_source, positions_figure
 from analysis.measurements.terms.image_result import ImageDecomposition, similarity
@@ -323,14 +323,18 @@ def _maps(
     grid = rows, columns = decomposition.grid
     query, key = (_place(decomposition, token) for token in pair)
     shares = decomposition.shares()
-    titles = {name: (term_label(name), share_in_words(float(shares[name][head]))) for name in maps if name != "total"}
+    own = _faint(maps, largest, limit)
+    titles = {
+        name: (
+            term_label(name),
+            share_in_words(share)
+            if own is None or name == largest
+            else f"{short_share(share)}; colours × {limit / own:.0f}",
+        )
+        for name, share in ((name, float(shares[name][head])) for name in maps if name != "total")
+    }
     rest = 1 - sum(float(shares[name][head]) for name in titles)
     undrawn = f"all terms; {percent(rest)} of it not drawn" if abs(rest) >= LEAST else "all terms together"
-    own = _faint(maps, largest, limit)
-    if own is not None:
-        for name in titles.keys() - {largest}:
-            head_line, share = titles[name]
-            titles[name] = (head_line, f"{share.split(' of')[0]}; colours × {limit / own:.0f}")
 
     bar = marks.colour_bar("score, one scale for all maps", length=120, form=".2~g")
     bar["values"] = [-limit, 0, limit]

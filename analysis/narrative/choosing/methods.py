@@ -266,6 +266,6 @@ def forms(method: str) -> dict[str, Form]:
 
 FORMS_IN_WORDS = (
     "Sinusoids “as published” are those of the first transformer; “strong” ones have a standard deviation of "
-    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; of the “"
-    f"{_LEADING['position_dim']} leading dimensions”, those of the shortest waves, no others are added, as strong."
+    f"{_STRONG['position_deviation']}, beside words that start at {_DEVIATION} and are not scaled; the “"
+    f"{_LEADING['position_dim']} leading dimensions” are those of the shortest waves, added alone and as strong."
 )

@@ -207,12 +207,13 @@ def _outcome(judged: Judgement, contrast: Contrast) -> str:
     return f"{contrast.before}{size}{f' ({note})' if note else ''}."
 
 
-def compared(name: str) -> str:
+def compared(name: str, preset: str = "") -> str:
     """The difference in final loss, with its interval, and the verdict on it.
 
-    Raises NoResults where the variant has not been trained.
+    preset: of the trainings; where it is empty, that of the learning curves. Raises NoResults where the variant has not
+    been trained.
     """
-    preset = _preset(name)
+    preset = preset or _preset(name)
     trainings = select_trainings(TrainingParameters(preset=preset, objective=MASKED))
     trainings.require_baseline()
     if name not in trainings.variants:
@@ -235,7 +236,17 @@ def compared(name: str) -> str:
             f"page Claims are about other presets, and some of them have another baseline."
         )
     if preset == frozen:
-        return f"{text}. The rules of this preset ask for {plural(len(encoder_rules().seeds), 'seed')} of both sides."
+        asked = [
+            one.id for one in encoder_rules().statements
+            if (one.variant, one.baseline, one.kind, one.preset) == (name, trainings.baseline, "final_loss", preset)
+        ]  # fmt: skip
+        known = next((one for one in stored.statements() if one.id in asked and not one.missing), None)
+        if known is None:
+            seeds = plural(len(encoder_rules().seeds), "seed")
+            return f"{text}. The rules of this preset ask for {seeds} of both sides, and not for this difference."
+        return (
+            f"{text}. The verdict of {known.id} is “{known.verdict}”, by rules that were frozen before its trainings."
+        )
     standing = stored.standing(name, trainings.baseline) if preset == judged else None
     if standing is None or standing.missing:
         pair = f"{full_title(name)}{COMPARED_WITH}{full_title(trainings.baseline)}"
