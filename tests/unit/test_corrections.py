@@ -57,8 +57,12 @@ def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> Non
 
 def test_a_rewording_keeps_verdict_and_number(store: Path) -> None:
     log = read.query("SELECT * FROM superseded").set_index("id")
+    made_again = log[log.replaced_by == "withdrawn"]
+    assert "C17d" in made_again.index, "a statement may be reworded first, and made again later"
     for entry in CONTENT["reworded"]:
-        old, new = log.loc[entry.get("of", entry["id"])], statement(entry["id"])
+        before = log[log.index == entry.get("of", entry["id"])]
+        old = before.iloc[(before.replaced_by == "withdrawn").to_numpy().argsort(kind="stable")[0]]
+        new = made_again.loc[entry["id"]] if entry["id"] in made_again.index else statement(entry["id"])
         assert (new.verdict, new.effect) == (old.verdict, old.effect)
         assert new.statement != old.statement
 
