@@ -14,6 +14,7 @@ from analysis.core.formatting import first_sentence, join_names
 from analysis.core.provenance import model_options
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters
+from analysis.measurements.geometry.measure import NEEDS
 from analysis.store import read
 
 COMMAND = "python -m analysis measure geometry"
@@ -98,7 +99,7 @@ def stored_cases(model: str, measure: str) -> pd.DataFrame:
 
 IN_WORDS = {
     "abs_cosine": "mean absolute cosine",
-    "it has no table of positions": "it adds no table of positions to its words",
+    "it has no table of positions": NEEDS["position"],
 }
 """A measure's name, or a reason as older runs stored it -> the same as readers see it."""
 

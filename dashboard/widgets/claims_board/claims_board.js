@@ -318,6 +318,12 @@ export default function ({ data, parentElement: root, setStateValue }) {
     return Object.entries(board.standings).map(([standing, { heading }]) => ({ title: heading, claims: claims.filter((claim) => claim.standing === standing) }));
   }
 
+  // The open statements of all claims that are shown, of which only some say how many hours would decide them.
+  function estimated() {
+    const waiting = claims.filter(shown).flatMap((claim) => claim.statements).filter((one) => one.verdict === "open" && matches(one));
+    return `${waiting.filter((one) => one.hours !== null).length} of ${waiting.length} open statements have an estimate of hours`;
+  }
+
   function redraw() {
     const { verdict: word, evidence, document: source } = memory.state;
     for (const button of section.querySelectorAll("[data-field]"))
@@ -333,10 +339,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
       const statements = group.claims.flatMap((claim) => claim.statements);
       const matching = visible.flatMap((claim) => claim.statements).filter(matches).length;
       const number = matching < statements.length ? `${matching} of ${statements.length}` : statements.length;
-      const waiting = claims.filter((claim) => shown(claim)).flatMap((claim) => claim.statements).filter((one) => one.verdict === "open" && matches(one));
-      const priced = waiting.filter((one) => one.hours !== null).length;
       const among = visible.length < group.claims.length ? `${visible.length} of ${group.claims.length}` : visible.length;
-      const counted = memory.state.by === "hours" ? `${priced} of ${waiting.length} open statements have an estimate of hours; shown: the quickest of each of ${visible.length} claims`
+      const counted = memory.state.by === "hours" ? `${estimated()}; shown: the quickest of each of ${visible.length} claims`
         : `${memory.state.by === "verdict" ? `${among} claims, ` : ""}${number} statements`;
       rows.append(make("div", { class: "g q" }, make("h2", {}, group.title), make("span", { class: "parts" }, make("small", {}, counted), matching < statements.length ? null : balance(group.sides))));
       for (const claim of visible) {
