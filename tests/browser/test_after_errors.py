@@ -35,6 +35,16 @@ CONTROLS = """() => {
   ].map(String);
 }"""
 """The state of every control below the form, as a reader sees it."""
+UNCHANGED = f"""() => {{
+  const running = document.querySelector("[data-test-script-state=running]");
+  const now = running ? null : JSON.stringify(({CONTROLS})());
+  if (running || now !== window.controlsSeen) {{
+    window.controlsSeen = now;
+    window.controlsSince = performance.now();
+  }}
+  return performance.now() - window.controlsSince > 1000;
+}}"""
+"""Whether no control has changed for a second, and the page has not run either."""
 
 
 def opened(page: Page, address: str, path: str) -> Page:
@@ -52,12 +62,13 @@ def send(page: Page, path: str, text: str) -> None:
 def drawn(page: Page, path: str, expected: list[str] | None = None) -> list[str]:
     """The controls once the page is drawn to its end.
 
-    The page runs twice after a press, and between the two runs it looks finished: with `expected` this waits until the
-    controls are those, for as long as Playwright waits for anything.
+    The page runs twice after a press, and between the two runs it looks finished: this waits until the controls have
+    been the same for a second, and with `expected` until they are those, for as long as Playwright waits for anything.
     """
     expect(page.get_by_text(re.compile(PAGES[path.partition("?")[0]][2])).last).to_be_attached()
     settled(page)
     page.wait_for_function("!document.querySelector('[data-stale=true]')")
+    page.wait_for_function(UNCHANGED, polling=100)
     if expected is not None:
         with suppress(TimeoutError):
             page.wait_for_function(f"(expected) => JSON.stringify(({CONTROLS})()) === expected", arg=compact(expected))
