@@ -28,6 +28,7 @@ EQUAL_LAYERS = FOLDER / "equal_layers.toml"
 LONGER = FOLDER / "longer.toml"
 METHODS = (FOLDER / "methods.toml", FOLDER / "methods_2.toml")
 TRAININGS_AGAIN = tuple(FOLDER / f"trainings_{number}.toml" for number in (2, 3, 4))
+SMALL_DIFFERENCES = FOLDER / "small_differences.toml"
 REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
@@ -40,6 +41,15 @@ def claim_of(statement: str) -> str:
     'C34'
     """
     return statement[:3]
+
+
+def by_claim_and_letter(statement: str) -> tuple[str, int, str]:
+    """The key that sorts statements by their claims, and those of one claim by their letters, z before aa.
+
+    >>> sorted(["C34aa", "C34z", "C17b"], key=by_claim_and_letter)
+    ['C17b', 'C34z', 'C34aa']
+    """
+    return claim_of(statement), len(statement), statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +332,7 @@ def encoder_rules() -> EncoderRules:
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS, *TRAININGS_AGAIN)
+    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS, *TRAININGS_AGAIN, SMALL_DIFFERENCES)
     return encoder_rules(), *(_load_encoder_rules(path) for path in later)
 
 

@@ -2,15 +2,17 @@
 
 A statement about a difference d (variant less baseline; lower is better) and a margin m > 0 is one of:
 
-==========  ======================  ======================
-expects     holds if                its opposite
-==========  ======================  ======================
-better      d < -m, two-sided 5 %   d > -m, one-sided 5 %
-worse       d > m, two-sided 5 %    d < m, one-sided 5 %
-the same    -m < d < m, TOST 5 %    |d| > m, two-sided 5 %
-not worse   d < m, one-sided 5 %    d > m, two-sided 5 %
-not better  d > -m, one-sided 5 %   d < -m, two-sided 5 %
-==========  ======================  ======================
+===============  =========================  ===============================
+expects          holds if                   its opposite
+===============  =========================  ===============================
+better           d < -m, two-sided 5 %      d > -m, one-sided 5 %
+worse            d > m, two-sided 5 %       d < m, one-sided 5 %
+the same         -m < d < m, TOST 5 %       |d| > m, two-sided 5 %
+not worse        d < m, one-sided 5 %       d > m, two-sided 5 %
+not better       d > -m, one-sided 5 %      d < -m, two-sided 5 %
+slightly better  -m < d < 0, two-sided 5 %  d > 0 or d < -m, two-sided 5 %
+slightly worse   0 < d < m, two-sided 5 %   d < 0 or d > m, two-sided 5 %
+===============  =========================  ===============================
 
 "Two-sided 5 %" is what a 95 % interval wholly beyond the margin means, one-sided 2.5 %. Each statement has a p-value
 for and one against, so that both can be corrected over a family of statements.
@@ -28,6 +30,7 @@ from analysis.statistics.paired import Difference
 from analysis.statistics.power import seeds_needed
 
 Outcome = Literal["supported", "contradicted", "open"]
+SLIGHTLY_BETTER, SLIGHTLY_WORSE = "slightly better", "slightly worse"
 INTERVAL, ONE_SIDED = 0.025, 0.05
 """Levels of a test by one end of a 95 % interval, and of a one-sided test."""
 
@@ -88,17 +91,41 @@ def _the_same(result: Difference, margin: float) -> MarginTest:
     return _directed(within, beyond, strict=False)
 
 
+def _slightly_better(result: Difference, margin: float) -> MarginTest:
+    within = max(p_below(result, 0.0), p_above(result, -margin))
+    beyond = min(p_above(result, 0.0), p_below(result, -margin))
+    return MarginTest(p_for=within, p_against=beyond, level_for=INTERVAL, level_against=INTERVAL)
+
+
+def _slightly_worse(result: Difference, margin: float) -> MarginTest:
+    within = max(p_above(result, 0.0), p_below(result, margin))
+    beyond = min(p_below(result, 0.0), p_above(result, margin))
+    return MarginTest(p_for=within, p_against=beyond, level_for=INTERVAL, level_against=INTERVAL)
+
+
 TESTS: Mapping[str, Callable[[Difference, float], MarginTest]] = {
     "better": _better,
     "worse": _worse,
     "the same": _the_same,
     "not worse": _not_worse,
     "not better": _not_better,
+    SLIGHTLY_BETTER: _slightly_better,
+    SLIGHTLY_WORSE: _slightly_worse,
     # Of logarithms of steps, with the logarithm of the ratio that counts as earlier for a margin.
     "earlier": _better,
     "not earlier": _not_better,
 }
 """The test of each kind of statement, by the expectation that it states."""
+
+
+LINES: Mapping[str, tuple[float, ...]] = {
+    "worse": (1.0,),
+    "not worse": (1.0,),
+    "the same": (1.0, -1.0),
+    SLIGHTLY_BETTER: (0.0, -1.0),
+    SLIGHTLY_WORSE: (0.0, 1.0),
+}
+"""The lines between what a statement expects and its opposite, as parts of the margin; -1 of every other statement."""
 
 
 def margin_test(result: Difference, expect: str, margin: float) -> MarginTest:
@@ -117,14 +144,14 @@ def seeds_to_decide(result: Difference, expect: str, margin: float) -> int | Non
     """The fewest new seeds with which `margin_test` would decide a statement, for it or against it, 4 times in 5.
 
     It takes the mean and the standard deviation of the differences found so far for the true ones, and the statement
-    for one that is tested alone; of a statement that expects the same, it counts the nearer margin only. None where
-    a thousand seeds would not do, or where no spread is known.
+    for one that is tested alone; of a statement that two lines bound, it counts the nearer one only. None where a
+    thousand seeds would not do, or where no spread is known.
     """
     test = margin_test(result, expect, margin)
-    lines = {"worse": (margin,), "not worse": (margin,), "the same": (margin, -margin)}.get(expect, (-margin,))
+    lines = LINES.get(expect, (-1.0,))
     holds = test.p_for < test.p_against
     level = test.level_for if holds else test.level_against
-    return seeds_needed(min((result.mean - line for line in lines), key=abs), result.sd, alpha=2 * level)
+    return seeds_needed(min((result.mean - line * margin for line in lines), key=abs), result.sd, alpha=2 * level)
 
 
 def less_between_groups(result: Difference, margin: float) -> MarginTest:

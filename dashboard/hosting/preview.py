@@ -25,7 +25,7 @@ PICTURE = Path(__file__).parents[1] / "assets" / "preview.png"
 PICTURE_PATH = "/preview.png"
 SIZE = (1200, 630)
 """Pixels of the picture: what most sites show whole."""
-CLAIM = re.compile(r"C\d{2}[a-z]?")
+CLAIM = re.compile(r"C\d{2}[a-z]{0,2}")
 
 
 def title(page: str, query: str) -> str:

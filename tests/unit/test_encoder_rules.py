@@ -76,6 +76,8 @@ def test_a_margin_test_is_what_scipys_intervals_say(expect: str, seed: int) -> N
         "the same": (-margin < narrow.low and narrow.high < margin, wide.low > margin or wide.high < -margin),
         "not worse": (narrow.high < margin, wide.low > margin),
         "not better": (narrow.low > -margin, wide.high < -margin),
+        "slightly better": (-margin < wide.low and wide.high < 0, wide.low > 0 or wide.high < -margin),
+        "slightly worse": (wide.low > 0 and wide.high < margin, wide.high < 0 or wide.low > margin),
     }[{"earlier": "better", "not earlier": "not better"}.get(expect, expect)]
     test = margin_test(paired(values), expect, margin)
     assert (test.p_for < test.level_for, test.p_against < test.level_against) == (holds, opposite)
@@ -455,6 +457,34 @@ def test_open_statements_of_version_2_are_asked_again_by_the_recipe_of_encoders(
             begun = manifest_of("width128", variant, (again.plateau.seeds if plateau else again.seeds)[0])
             assert begun
             assert versions[str(begun["sha256"])] == named[name]
+
+
+def test_small_differences_are_asked_again_with_seeds_that_nobody_has_trained() -> None:
+    """The same two as before: eight with the test of small differences, and three as they were asked before."""
+    again = next(rules for rules in all_encoder_rules() if rules.version == 23)
+    judges_like_the_first_file(again)
+    older = {
+        seed for rules in all_encoder_rules() if rules.version < 23 and rules.version != 12 for seed in rules.seeds
+    }
+    assert not set(again.seeds) & {*older, *RULES.plateau.seeds, *RULES.pilots.seeds}
+    asked = {one.id: one for rules in all_encoder_rules() for one in rules.statements}
+    for contest in again.statements:
+        assert contest.parent == contest.asks_again[:3]
+        if before := asked.get(contest.asks_again):
+            assert (contest.variant, contest.baseline) == (before.variant, before.baseline)
+            assert (contest.kind, contest.preset) == (before.kind, before.preset)
+        small = contest.expect.startswith("slightly")
+        assert (contest.margin, contest.spread) == ((0.10, "") if small else (0.05, contest.spread))
+        assert ("by less than 0.10 nats" in contest.statement) == small
+        for variant in (contest.variant, contest.baseline):
+            rules = next(
+                one for one in all_encoder_rules() if one.version == (12 if variant in again.begun_under else 23)
+            )
+            assert manifest_of("width128", variant, again.seeds[0]) == rules.manifest()
+            config = {"preset": "width128", "variant": variant, "began": again.frozen, "steps": 10_000}
+            assert again.refusal({**config, "rules": rules.manifest()}) == ""
+            assert again.refusal({**config, "rules": RULES.manifest()})
+    assert sum(contest.expect.startswith("slightly") for contest in again.statements) == 8
 
 
 def test_final_losses_are_compared_wherever_a_model_is_at_half_of_the_steps() -> None:

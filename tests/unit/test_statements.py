@@ -366,7 +366,7 @@ def test_every_statement_has_one_id_one_parent_and_names_its_scope() -> None:
     names += [(corrected.version, one["id"]) for one in corrected.content["contest"]]
     assert len(names) == len(set(names)), "two statements of one version with one id"
     ids = [id for _, id in names]
-    assert all(re.fullmatch(r"C\d\d[a-z]", id) for id in ids)
+    assert all(re.fullmatch(r"C\d\d[a-z]{1,2}", id) for id in ids)
     kept = set(ids) - {one["id"] for one in corrected.content["withdrawn"]}
     assert {id[:3] for id in kept} == set(CLAIMS), "a claim without a statement, or a statement without a claim"
     for one in written:

@@ -6,6 +6,7 @@ replaced, the first verdicts with the changes of their rules, and the dates of t
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 from analysis.claims.statements.corrections import (
     WITHDRAWN,
@@ -69,10 +70,15 @@ def statement_names(ids: Sequence[str]) -> str:
     'C34a to C34c and C34f'
     """
     in_rows = consecutive(
-        ids, lambda before, after: claim_of(before) == claim_of(after) and ord(before[3:]) + 1 == ord(after[3:])
+        ids, lambda before, after: claim_of(before) == claim_of(after) and _place(before) + 1 == _place(after)
     )
     names = [[f"{row[0]} to {row[-1]}"] if len(row) > 2 else row for row in in_rows]
     return join_names(name for row in names for name in row) if names else ""
+
+
+def _place(statement: str) -> int:
+    """The place of a statement in its claim by its letters: 1 for a, 26 for z, 27 for aa."""
+    return reduce(lambda place, letter: 26 * place + ord(letter) - ord("a") + 1, statement[3:], 0)
 
 
 def _rules(file: RuleFile) -> str:

@@ -28,6 +28,7 @@ from analysis.rules import (
 )
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import refitted_glue_rules
+from analysis.statistics.margins import SLIGHTLY_BETTER, SLIGHTLY_WORSE
 
 TRAINED = ("final_loss", "loss_4x", "steps_to_leave", "difference_of_differences")
 
@@ -117,6 +118,10 @@ def region(judgement: Judgement, book: Rulebook) -> Region | None:
         return Region(lower=None, upper=-margin)
     if expect == "the same":
         return Region(lower=-margin, upper=margin)
+    if expect == SLIGHTLY_BETTER:
+        return Region(lower=-margin, upper=0.0)
+    if expect == SLIGHTLY_WORSE:
+        return Region(lower=0.0, upper=margin)
     downward = lower_is_better == (expect in ("better", "not worse"))
     limit = margin if expect in ("not better", "not worse") else -margin
     return Region(lower=None, upper=limit) if downward else Region(lower=-limit, upper=None)
@@ -210,6 +215,8 @@ SUPPORTED_IF = {
     "the same": "two one-sided tests (5 % each) put the difference between {lower} and {upper}",
     "not worse": "a one-sided test (5 %) puts the difference below {upper}",
     "not better": "a one-sided test (5 %) puts the difference above {lower}",
+    SLIGHTLY_BETTER: "the whole 95 % interval of the difference lies between {lower} and zero",
+    SLIGHTLY_WORSE: "the whole 95 % interval of the difference lies between zero and {upper}",
     "earlier": "the whole 95 % interval of the ratio of steps lies below {earlier}",
     "not earlier": "a one-sided test (5 %) puts the ratio of steps above {earlier}",
     "less": "the 95 % interval of what differs between the two recipes lies below zero and its mean is at most {lower}",
@@ -220,6 +227,8 @@ CONTRADICTED_IF = {
     "the same": "the whole 95 % interval lies beyond one of these",
     "not worse": "the whole 95 % interval lies above {upper}",
     "not better": "the whole 95 % interval lies below {lower}",
+    SLIGHTLY_BETTER: "the whole 95 % interval lies above zero or below {lower}",
+    SLIGHTLY_WORSE: "the whole 95 % interval lies below zero or above {upper}",
     "earlier": "a one-sided test (5 %) puts it above {earlier}",
     "not earlier": "the whole 95 % interval lies below {earlier}",
     "less": "the whole 95 % interval lies above {lower}",

@@ -27,6 +27,7 @@ from analysis.rules import (
     CORRECTIONS,
     RuleFile,
     TrainingRules,
+    by_claim_and_letter,
     claim_of,
     encoder_contests,
     encoder_rules,
@@ -121,8 +122,8 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
         if newest[entry["id"]].rules_version <= checked.version:
             newest[entry["id"]] = replace(newest[entry["id"]], scope=entry["scope"])
     return Ledger(
-        current=tuple(newest[id] for id in sorted(newest)),
-        superseded=tuple(sorted(superseded, key=lambda one: one.judgement.id)),
+        current=tuple(newest[id] for id in sorted(newest, key=by_claim_and_letter)),
+        superseded=tuple(sorted(superseded, key=lambda one: by_claim_and_letter(one.judgement.id))),
     )
 
 

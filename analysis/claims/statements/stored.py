@@ -76,7 +76,7 @@ def statements() -> tuple[Judgement, ...]:
     grouped: dict[str, list[Reading]] = {}
     for row in records(read.query("SELECT * FROM readings ORDER BY id, number")):
         grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
-    rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id"))
+    rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id[:3], len(id), id"))
     return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
 
 
@@ -160,7 +160,7 @@ def first_verdicts_page() -> Path:
 
 def statement_parents() -> dict[str, str]:
     """Statement -> its claim, for every statement that is judged or was: a link may name one that is withdrawn."""
-    rows = records(read.query("SELECT id, parent FROM statements UNION SELECT id, parent FROM superseded ORDER BY id"))
+    rows = records(read.query("SELECT id, parent FROM statements UNION SELECT id, parent FROM superseded"))
     return {row["id"]: row["parent"] for row in rows}
 
 

@@ -21,6 +21,7 @@ from analysis.figures.drawing import Chart, Theme
 from analysis.figures.figure import Figure, Parameters, figure
 from analysis.figures.training.final_loss import seeds_needed
 from analysis.rules import all_encoder_rules, encoder_contests, encoder_rules, training_rules
+from analysis.statistics.margins import SLIGHTLY_BETTER, SLIGHTLY_WORSE
 from analysis.store import read
 
 PARENTS = ("C34", "C36")
@@ -29,6 +30,8 @@ NATS = "nats per predicted token"
 OPEN = "open"
 NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
+SLIGHTLY = {SLIGHTLY_BETTER: "slightly lower", SLIGHTLY_WORSE: "slightly higher"}
+"""The words of supported statements that say that a difference is real and small."""
 AFTER_CORRECTION, TOO_UNEVEN = "corrected", "uneven"
 HELD_BACK = {CORRECTED: AFTER_CORRECTION, UNEVEN: TOO_UNEVEN}
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
@@ -238,6 +241,12 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
                 if table.text.str.contains(f"{NOT_LOWER}|{NOT_HIGHER}").any()
                 else ""
             )
+            + (
+                "“Slightly lower” (or higher): the rule asks whether the whole interval lies on that side of zero and "
+                "within twice the band, and it does. "
+                if table.word.isin(SLIGHTLY.values()).any()
+                else ""
+            )
             + "Filled: decided, with as many seeds as "
             f"the rules ask for ({join_names(map(str, needed))}). Hollow: "
             "open; its interval is of the seeds trained so far, so that single changes need not add up to what is "
@@ -250,7 +259,7 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             " ".join(
                 f"The rule of {row.id} asks with a margin of {row.line:g} nats; its word here is that of the band, as "
                 "of all others."
-                for row in frames.rows(frame[frame.line != margin])
+                for row in frames.rows(frame[(frame.line != margin) & ~frame.expect.isin(SLIGHTLY)])
             ),
             f"“{TOO_UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more "
             f"than {encoder_rules().paired_spread:g} nats, which the rules do not allow."
@@ -326,11 +335,14 @@ def standing(verdict: str, low: float, high: float, margin: float, expect: str =
     """The loss of the first encoder against the second's, as the rules have decided it; `open` where they have not.
 
     expect: what the rule expects. `same` where the whole interval lies within the margin, `lower` or `higher` where it
-    lies beyond. Where it crosses one end of it, a supported `the same` is so, since its rule asks the 90 % interval; a
-    statement on that side may be contradicted, which says `NOT_LOWER` or `NOT_HIGHER`.
+    lies beyond, a word of `SLIGHTLY` where a statement that says so is supported. Where it crosses one end of it, a
+    supported `the same` is so, since its rule asks the 90 % interval; a statement on that side may be contradicted,
+    which says `NOT_LOWER` or `NOT_HIGHER`.
     """
     if verdict == OPEN:
         return OPEN
+    if expect in SLIGHTLY and verdict == SUPPORTED:
+        return SLIGHTLY[expect]
     if low >= -margin and high <= margin:
         return "same"
     if high < -margin:
@@ -441,6 +453,8 @@ def _changes(word: str, row: Any) -> str:
         return f"{'lowers' if word == 'lower' else 'raises'} the loss by {abs(row.effect):.2f} nats"
     if word == "same":
         return f"changes the loss by less than {row.line:g}"
+    if word in SLIGHTLY.values():
+        return f"{'lowers' if 'lower' in word else 'raises'} the loss by {abs(row.effect):.2f} nats, a little"
     return f"does not {'lower' if word == NOT_LOWER else 'raise'} the loss"
 
 
