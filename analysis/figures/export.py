@@ -76,8 +76,9 @@ def data_digest(figure: Figure) -> str:
 
 
 def _specification(chart: Chart) -> dict:
+    """The chart as Vega-Lite. Tests hold every figure against its schema, which takes longer than all the rest."""
     replace_data(chart, lambda frame: alt.InlineData(values=alt.to_values(frame)["values"]))
-    return _printable(chart.to_dict())
+    return _printable(chart.to_dict(validate=False))
 
 
 def _printable(value: Any) -> Any:

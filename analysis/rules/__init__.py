@@ -8,28 +8,36 @@ nor the store.
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
+DECODERS = FOLDER / "decoders.toml"
+TRAINING_FILES = (TRAININGS, DECODERS, FOLDER / "one_turned_key.toml", FOLDER / "decoders_2.toml")
+"""The files that judge trainings as version 2 does."""
+ENCODERS = FOLDER / "encoders.toml"
+ENCODER_FILES = (
+    ENCODERS,
+    FOLDER / "wider.toml",
+    FOLDER / "leading.toml",
+    FOLDER / "repeated.toml",
+    FOLDER / "repeated_2.toml",
+    FOLDER / "equal_layers.toml",
+    FOLDER / "longer.toml",
+    FOLDER / "methods.toml",
+    FOLDER / "methods_2.toml",
+    FOLDER / "trainings_2.toml",
+    FOLDER / "trainings_3.toml",
+    FOLDER / "trainings_4.toml",
+    FOLDER / "small_differences.toml",
+)
+"""The files that judge encoders against a margin, the oldest first."""
 MEASUREMENTS = FOLDER / "measurements.toml"
 SURGERIES = FOLDER / "surgeries.toml"
-DECODERS = FOLDER / "decoders.toml"
-DECODERS_AGAIN = FOLDER / "decoders_2.toml"
-ONE_TURNED_KEY = FOLDER / "one_turned_key.toml"
-ENCODERS = FOLDER / "encoders.toml"
-WIDER = FOLDER / "wider.toml"
-LEADING = FOLDER / "leading.toml"
-EQUAL_LAYERS = FOLDER / "equal_layers.toml"
-LONGER = FOLDER / "longer.toml"
-METHODS = (FOLDER / "methods.toml", FOLDER / "methods_2.toml")
-TRAININGS_AGAIN = tuple(FOLDER / f"trainings_{number}.toml" for number in (2, 3, 4))
-SMALL_DIFFERENCES = FOLDER / "small_differences.toml"
-REPEATED = (FOLDER / "repeated.toml", FOLDER / "repeated_2.toml")
 CORRECTIONS = FOLDER / "corrections.toml"
 DOCUMENTS = FOLDER / "documents.toml"
 
@@ -76,25 +84,24 @@ class RuleFile:
         return "statement" in self.content and "recipe" not in self.content
 
 
-@cache
 def rule_files() -> tuple[RuleFile, ...]:
     """Every file of rules, by its name."""
-    sources = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
-    return tuple(
-        RuleFile(path=path, content=tomllib.loads(source.decode()), sha256=hashlib.sha256(source).hexdigest())
-        for path, source in sources.items()
-    )
+    return _read().files
 
 
 def fact_checks() -> tuple[RuleFile, ...]:
     """The files that correct scopes and sentences after all printed numbers were computed again, in order of time."""
-    return tuple(file for file in rule_files() if file.path.stem.startswith("fact_check"))
+    return _fact_checks(rule_files())
 
 
-def retold(statement: Mapping[str, Any]) -> dict[str, Any]:
-    """A statement of a frozen file with the sentences that the files of `fact_checks` tell in place of its own."""
-    corrected = {entry["id"]: entry for file in fact_checks() for entry in file.content.get("told", ())}
-    told = corrected.get(statement["id"], {})
+def _fact_checks(files: Sequence[RuleFile]) -> tuple[RuleFile, ...]:
+    return tuple(file for file in files if file.path.stem.startswith("fact_check"))
+
+
+def retold(statement: Mapping[str, Any], checks: Sequence[RuleFile]) -> dict[str, Any]:
+    """A statement of a frozen file, with the sentences that `checks` (files of `fact_checks`) tell instead."""
+    entries = [entry for file in checks for entry in file.content.get("told", ()) if entry["id"] == statement["id"]]
+    told = entries[-1] if entries else {}
     return {**statement, **{name: told[name] for name in ("supported", "contradicted") if name in told}}
 
 
@@ -194,7 +201,7 @@ class TrainingRules(FrozenRules):
         if config.get("preset") != self.preset:
             return f"its preset is {config.get('preset')}, not {self.preset}"
         if name := self.begun_under.get(str(config.get("variant"))):
-            return _load_training_rules(FOLDER / name).refusal(config)
+            return _read().trainings[FOLDER / name].refusal(config)
         if reason := super().refusal(config):
             return reason
         steps = self.steps_of.get(str(config.get("variant")), self.steps)
@@ -206,12 +213,12 @@ class TrainingRules(FrozenRules):
 
 def training_rules() -> TrainingRules:
     """The rules of `trainings.toml`."""
-    return _load_training_rules(TRAININGS)
+    return _read().trainings[TRAININGS]
 
 
 def decoder_rules() -> TrainingRules:
     """The rules of `decoders.toml`."""
-    return _load_training_rules(DECODERS)
+    return _read().trainings[DECODERS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,7 +324,7 @@ class EncoderRules(FrozenRules):
         if preset not in self.recipes:
             return f"its preset is {preset}, not one of {', '.join(self.recipes)}"
         if name := self.begun_elsewhere(preset, str(config.get("variant"))):
-            return _load_encoder_rules(FOLDER / name).refusal(config)
+            return _read().encoders[FOLDER / name].refusal(config)
         if reason := super().refusal(config):
             return reason
         if config.get("steps") != self.recipes[preset].steps:
@@ -327,13 +334,12 @@ class EncoderRules(FrozenRules):
 
 def encoder_rules() -> EncoderRules:
     """The rules of `encoders.toml`."""
-    return _load_encoder_rules(ENCODERS)
+    return _read().encoders[ENCODERS]
 
 
 def all_encoder_rules() -> tuple[EncoderRules, ...]:
     """Every file of rules for encoders whose contrasts are judged against a margin, the oldest first."""
-    later = (WIDER, LEADING, *REPEATED, EQUAL_LAYERS, LONGER, *METHODS, *TRAININGS_AGAIN, SMALL_DIFFERENCES)
-    return encoder_rules(), *(_load_encoder_rules(path) for path in later)
+    return tuple(_read().encoders.values())
 
 
 def judged_encoder_presets() -> tuple[str, ...]:
@@ -355,8 +361,7 @@ def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:
     return {one.id: (one, rules) for rules in all_encoder_rules() for one in rules.statements}
 
 
-def _load_encoder_rules(path: Path) -> EncoderRules:
-    file = rule_file(path)
+def _encoder_rules_of(file: RuleFile, checks: Sequence[RuleFile]) -> EncoderRules:
     content = file.content
     analysis, pilots, plateau = content["analysis"], content["pilots"], content["plateau"]
     return EncoderRules(
@@ -367,7 +372,8 @@ def _load_encoder_rules(path: Path) -> EncoderRules:
         **{name: analysis[name] for name in ("by_half", "paired_spread", "earlier")},
         seeds=tuple(content["seeds"]["judged"]),
         statements=tuple(
-            EncoderContest(**{"margin": analysis["margin"], **retold(statement)}) for statement in content["statement"]
+            EncoderContest(**{"margin": analysis["margin"], **retold(statement, checks)})
+            for statement in content["statement"]
         ),
         begun_under=content.get("begun_under", {}),
         preset_begun_under=content.get("preset_begun_under", {}),
@@ -385,8 +391,7 @@ def manifest_of(preset: str, variant: str, seed: int) -> dict[str, object] | Non
 
 def version_2_rules() -> tuple[TrainingRules, ...]:
     """Every file of rules for trainings that judges as version 2 does."""
-    further = (_load_training_rules(path) for path in (ONE_TURNED_KEY, DECODERS_AGAIN))
-    return training_rules(), decoder_rules(), *further
+    return tuple(_read().trainings.values())
 
 
 def rules_for(variant: str) -> TrainingRules:
@@ -400,8 +405,7 @@ def rule_file(path: Path) -> RuleFile:
     return next(file for file in rule_files() if file.path == path)
 
 
-def _load_training_rules(path: Path) -> TrainingRules:
-    file = rule_file(path)
+def _training_rules_of(file: RuleFile) -> TrainingRules:
     content = file.content
     recipe, analysis, seeds = content["recipe"], content["analysis"], content["seeds"]
     return TrainingRules(
@@ -417,6 +421,29 @@ def _load_training_rules(path: Path) -> TrainingRules:
         ),
         steps_of=recipe.get("steps_of", {}),
         begun_under=recipe.get("begun_under", {}),
+    )
+
+
+class _Read(NamedTuple):
+    """Every file of rules, and the rules for trainings and for encoders among them by their paths."""
+
+    files: tuple[RuleFile, ...]
+    trainings: Mapping[Path, TrainingRules]
+    encoders: Mapping[Path, EncoderRules]
+
+
+@cache
+def _read() -> _Read:
+    sources = {path: path.read_bytes() for path in sorted(FOLDER.glob("*.toml"))}
+    files = {
+        path: RuleFile(path=path, content=tomllib.loads(source.decode()), sha256=hashlib.sha256(source).hexdigest())
+        for path, source in sources.items()
+    }
+    checks = _fact_checks(tuple(files.values()))
+    return _Read(
+        files=tuple(files.values()),
+        trainings={path: _training_rules_of(files[path]) for path in TRAINING_FILES},
+        encoders={path: _encoder_rules_of(files[path], checks) for path in ENCODER_FILES},
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.rules import FOLDER, FrozenRules, RefitStatement, retold, rule_file
+from analysis.rules import FOLDER, FrozenRules, RefitStatement, fact_checks, retold, rule_file
 
 REFITS = FOLDER / "refits.toml"
 JUDGED, PILOT = "judged", "pilot"
@@ -64,5 +64,5 @@ def refit_rules() -> RefitRules:
         sentences=recipe["sentences"],
         margins=analysis["margin"],
         **{name: analysis[name] for name in ("control", "floor", "sensitive", "levelled")},
-        statements=tuple(EndStatement(**retold(statement)) for statement in content["statement"]),
+        statements=tuple(EndStatement(**retold(statement, fact_checks())) for statement in content["statement"]),
     )

@@ -198,24 +198,22 @@ def pretrainings(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("DELETE FROM pretrainings")
     connection.execute(
         """
-        INSERT INTO pretrainings BY NAME SELECT * REPLACE (
+        INSERT INTO pretrainings BY NAME SELECT c.* REPLACE (
             CASE WHEN NOT diverged THEN final_loss END AS final_loss, CASE WHEN NOT diverged THEN last_loss END
             AS last_loss
-        )
+        ), r.created, r.config, r.config ->> '$.rules.sha256' AS rules_sha, r.config ->> '$.began' AS began
         FROM (
             SELECT
-                c.run_id, any_value(c.variant) AS variant, any_value(c.preset) AS preset, any_value(c.seed) AS seed,
-                max(c.value) FILTER (c.metric = 'final_loss_1x') AS final_loss,
-                arg_max(c.value, c.step) FILTER (c.metric = 'validation_loss') AS last_loss,
-                coalesce(bool_or(NOT isfinite(c.value)) FILTER (
-                    c.metric IN ('training_loss', 'validation_loss', 'final_loss_1x')
+                run_id, any_value(variant) AS variant, any_value(preset) AS preset, any_value(seed) AS seed,
+                max(value) FILTER (metric = 'final_loss_1x') AS final_loss,
+                arg_max(value, step) FILTER (metric = 'validation_loss') AS last_loss,
+                coalesce(bool_or(NOT isfinite(value)) FILTER (
+                    metric IN ('training_loss', 'validation_loss', 'final_loss_1x')
                 ), false) AS diverged,
-                max(c.step) AS steps, any_value(r.created) AS created, any_value(r.config) AS config,
-                any_value(r.config ->> '$.rules.sha256') AS rules_sha, any_value(r.config ->> '$.began') AS began
-            FROM curves c JOIN runs r USING (run_id)
-            GROUP BY c.run_id
-        )
-        ORDER BY created, run_id
+                max(step) AS steps
+            FROM curves GROUP BY run_id
+        ) c JOIN runs r USING (run_id)
+        ORDER BY r.created, c.run_id
         """
     )
 

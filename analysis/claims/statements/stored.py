@@ -113,10 +113,11 @@ def standing(variant: str, baseline: str) -> StandingRow | None:
 
     The ledger, the page Experiments and the guided reading all take the result for two variants of a preset from here.
     """
-    return _standings().get((variant, baseline))
+    return standings().get((variant, baseline))
 
 
-def _standings() -> dict[tuple[str, str], StandingRow]:
+def standings() -> dict[tuple[str, str], StandingRow]:
+    """Variant and baseline -> the standing of the one against the other, as `standing` has it."""
     rows = [StandingRow(**row) for row in records(read.query("SELECT * FROM standings"))]
     return {(row.variant, row.baseline): row for row in rows}
 

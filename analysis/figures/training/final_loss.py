@@ -148,7 +148,8 @@ def compared_losses(trainings: Trained) -> tuple[pd.DataFrame, int]:
     table = pd.DataFrame(rows)
     corrected = holm(table.p.tolist(), ALPHA)
     table["p_holm"] = corrected.adjusted
-    judged = {name: _standing(trainings, name) for name in table.variant}
+    standings = stored.standings() if trainings.preset == training_rules().preset else {}
+    judged = {name: standings.get((name, base)) for name in table.variant}
     planned = training_rules().planned
     most = max(map(len, planned.values()))
     verdicts = {name: "" if one is None or one.missing else one.word for name, one in judged.items()}
@@ -254,11 +255,6 @@ def _reason(standing: StandingRow | None) -> str:
     # The rules count an evaluation below the plateau as leaving it, Convergence only where the next one is below, too:
     # whether it left in the end is said there alone.
     return standing.reason.replace(standing.variant, "it").partition(" (it ")[0]
-
-
-def _standing(trainings: Trained, variant: str) -> StandingRow | None:
-    """The standing that the frozen rules give a variant; None where they do not compare these runs."""
-    return stored.standing(variant, trainings.baseline) if trainings.preset == training_rules().preset else None
 
 
 def _left_open(trainings: Trained) -> dict[str, Judgement]:

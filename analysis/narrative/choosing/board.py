@@ -6,10 +6,10 @@ A number of the chosen preset, or of a judged one of the same size and length of
 page Experiments; where there is none, words say what else there is, since losses of two recipes have no common axis.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -192,7 +192,14 @@ def deciding_needs() -> list[str]:
     return [name for name, need in NEEDS.items() if not all(need.met(method) for method in in_use())]
 
 
-@cached_until_store_changes(32)
+class Measured(NamedTuple):
+    """The numbers of a variant that neither a need nor the reader's size changes, as `EncodingRow` has them."""
+
+    loss: Number | None
+    longer: Number | None
+    times: tuple[float, ...]
+
+
 def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[EncodingRow]:
     """The methods of the board, in each of their forms: what meets every need first, in each group by its loss.
 
@@ -200,17 +207,11 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
     losses are of decoders.
     """
     check_needs(needs)
-    kind = CAUSAL if "causal" in needs else MASKED
-    recipes = _recipes(preset, kind)
-    measured = (*_both_times(EQUAL_SIZES), *_times_of_trained_models())
+    measured = _measured(preset, CAUSAL if "causal" in needs else MASKED)
     base_parameters, base_products = sizes.parameters("bert_a", size), sizes.products("bert_a", size)
     result = []
     for method, variant, form in [(m, *pair) for m in in_use() for pair in forms(m.variant).items()]:
         name = method.variant
-        own = _with_later_runs(variant, recipes)
-        loss = _first(_loss(variant, trained, preset, kind) for trained in own)
-        # Both numbers of a row come from the same runs where these have both.
-        first = [trained for trained in own if loss and trained.preset == loss.preset]
         result.append(
             EncodingRow(
                 name=variant,
@@ -222,14 +223,28 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
                 partly=tuple(need.partly(method) for need in NEEDS.values()),
                 lacks=tuple(need for need in needs if not NEEDS[need].met(method)),
                 baseline=name == "bert_a",
-                loss=loss,
-                longer=_first(_longer(variant, trained, preset, kind) for trained in (*first, *own)),
+                **measured[variant]._asdict(),
                 parameters=sizes.parameters(name, size) / base_parameters,
                 products=sizes.products(name, size) / base_products,
-                times=_times(variant, measured, kind),
             )
         )
     return _with_ties(sorted(result, key=lambda row: (bool(row.lacks), _loss_on_axis(row), _loss_elsewhere(row))))
+
+
+@cached_until_store_changes(8)
+def _measured(preset: str, kind: str) -> Mapping[str, Measured]:
+    """Variant -> its numbers, of every form of every method in use. kind: MASKED or CAUSAL."""
+    recipes = _recipes(preset, kind)
+    measured = (*_both_times(EQUAL_SIZES), *_times_of_trained_models())
+    found = {}
+    for variant in (variant for method in in_use() for variant in forms(method.variant)):
+        own = _with_later_runs(variant, recipes)
+        loss = _first(_loss(variant, trained, preset, kind) for trained in own)
+        # Both numbers of a row come from the same runs where these have both.
+        first = [trained for trained in own if loss and trained.preset == loss.preset]
+        longer = _first(_longer(variant, trained, preset, kind) for trained in (*first, *own))
+        found[variant] = Measured(loss, longer, _times(variant, measured, kind))
+    return found
 
 
 def _with_ties(board: list[EncodingRow]) -> list[EncodingRow]:
