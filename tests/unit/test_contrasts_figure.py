@@ -100,6 +100,7 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store, name: str) -> None:
     figure = stored_figure(name, {})
     effects = figure.frame().set_index("id").effect
     lines = figure.frame().set_index("id").line
+    expects = figure.frame().set_index("id").expect
     sentences = {one.id: one.sentence for one in statements()}
     table = drawn(figure).set_index("id")
     asked = {id: len(rules.seeds) for id, (_, rules) in encoder_contests().items()}
@@ -111,13 +112,14 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store, name: str) -> None:
         assert -row.margin <= row.low <= row.high <= row.margin or row.word != "same"
         size = signed(row.effect) if abs(row.effect) >= 0.005 else "0.00"
         assert str(row.text).partition("\n")[0] == f"{size} {row.word}"
-        clear = row.low > row.margin or row.high < -row.margin
+        clear = row.low > lines[id] or row.high < -lines[id]
         held = row.word == "open" and clear and row.seeds == asked.get(id)
         reason = "uneven" if "spread by" in sentences[id] else "corrected"
         assert re.search(rf"\n{row.seeds}( of \d+)? seeds?", str(row.text)), "every row says its seeds"
         assert str(row.text).endswith(f" seeds, {reason}") == held, "what is clear and open says why"
         assert row.margin == MARGIN, "one band for all, as on the board"
-        assert (f"The rule of {id} asks with a margin of {lines[id]:g} nats" in figure.caption) == (lines[id] != MARGIN)
+        own_margin = lines[id] != MARGIN and not expects[id].startswith("slightly")
+        assert (f"The rule of {id} asks with a margin of {lines[id]:g} nats" in figure.caption) == own_margin
 
 
 def test_a_change_goes_on_where_its_words_say(store) -> None:

@@ -437,6 +437,8 @@ def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
             continue
         if fact.effect is None or fact.low is None or fact.high is None or fact.line is None:
             continue
+        if fact.missing and variant in found:  # Until all of its seeds are trained, those of the first file are told.
+            continue
         word = standing(fact.verdict, fact.low, fact.high, fact.line, fact.expect)
         effect, word = (fact.effect, word) if contest.variant == variant else (-fact.effect, turned(word))
         again = rules.seeds != first and not fact.missing
