@@ -133,7 +133,7 @@ def test_a_scale_names_zero_and_the_roundest_values_near_its_ends():
 def test_the_cards_count_what_the_ledger_counts():
     shown = text(home())
     counts = statements.counts()
-    waiting = sum(one.verdict == "open" and one.missing > 0 for one in statements.statements())
+    waiting = sum(one.verdict == "open" and one.missing + one.planned > 0 for one in statements.statements())
     assert (
         f"{counts['open']} of {sum(counts.values())} statements are not decided yet; {waiting} wait for planned runs"
     ) in shown

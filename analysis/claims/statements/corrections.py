@@ -7,13 +7,13 @@ The files `analysis/rules/fact_check*.toml` say of some what their readings are 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
 from analysis.claims.statements.encoders import repetition
-from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Change, Judgement, StandingRow
+from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Change, Judgement, StandingRow, runs_to_come
 from analysis.claims.statements.margin_contests import (
     EXITS,
     STEPS,
@@ -116,32 +116,56 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
         for entry in checked.content.get("withdrawn", ()):
             supersede(newest.pop(entry["id"]), WITHDRAWN, entry["changed"], str(checked.content["frozen"])[:10])
     created = run_days(ask)
-    for name, (again, changed) in _made_again(newest).items():
-        supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again, created)))
+    # The newest first: what is asked again by one may be asked again by the next.
+    asked = sorted(_asked_again(newest).items(), key=lambda item: -item[1].judgement.rules_version)
+    for name, again in asked:
+        if not again.judgement.missing:
+            changed = f"{again.words}, and takes its place."
+            supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again.judgement, created)))
+        elif newest[name].verdict == OPEN and again.judgement.id in newest:
+            # One question stands once: the later statement is how the first will be decided.
+            del newest[again.judgement.id]
+            trainings = f"{again.words}: {plural(again.judgement.missing, 'training')} more"
+            experiment = runs_to_come(trainings, again.judgement.hours or 0.0)
+            newest[name] = replace(
+                newest[name],
+                would_decide=experiment.words,
+                hours=experiment.hours,
+                planned=again.judgement.missing,
+                command=again.judgement.command,
+            )
     for checked, entry in ((file, entry) for file in fact_checks() for entry in file.content.get("scope", ())):
-        if newest[entry["id"]].rules_version <= checked.version:
-            newest[entry["id"]] = replace(newest[entry["id"]], scope=entry["scope"])
+        one = newest.get(entry["id"])
+        if one is not None and one.rules_version <= checked.version:
+            newest[one.id] = replace(one, scope=entry["scope"])
     return Ledger(
         current=tuple(newest[id] for id in sorted(newest, key=by_claim_and_letter)),
         superseded=tuple(sorted(superseded, key=lambda one: by_claim_and_letter(one.judgement.id))),
     )
 
 
-def _made_again(judged: Mapping[str, Judgement]) -> dict[str, tuple[Judgement, str]]:
-    """Statement -> the later one that repeats it with new seeds, all of which are trained, and what it does."""
+class AskedAgain(NamedTuple):
+    """A later statement that repeats one with new seeds. words: what it does, without a full stop."""
+
+    judgement: Judgement
+    words: str
+
+
+def _asked_again(judged: Mapping[str, Judgement]) -> dict[str, AskedAgain]:
+    """Statement -> the later one that repeats it with new seeds, complete or not."""
     found = {}
     for name, (contest, rules) in encoder_contests().items():
         again = repetition(contest, rules)
         repeated = {name: (*again, "")} if again else {}
-        if contest.asks_again:
-            repeated[contest.asks_again] = contest, rules, f" by recipe {contest.preset},"
+        if contest.asks_again not in ("", *repeated):
+            first = encoder_contests().get(contest.asks_again)
+            same_recipe = first is not None and first[0].preset == contest.preset
+            repeated[contest.asks_again] = contest, rules, "" if same_recipe else f" by recipe {contest.preset},"
         for old, (later, judge, recipe) in repeated.items():
-            if old in judged and later.id in judged and not judged[later.id].missing:
+            if old in judged and later.id in judged:
                 seeds = plural(len(judge.seeds), "new seed")
-                found[old] = (
-                    judged[later.id],
-                    f"{later.id} compares the same two{recipe} on {seeds}, and takes its place.",
-                )
+                words = f"{later.id} compares the same two{recipe} on {seeds}"
+                found[old] = AskedAgain(judged[later.id], words)
     return found
 
 

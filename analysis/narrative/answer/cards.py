@@ -185,7 +185,7 @@ def _open() -> Card | None:
     total = sum(counts.values())
     if not total:
         return None
-    waiting = sum(one.verdict == OPEN and one.missing > 0 for one in statements.statements())
+    waiting = sum(one.verdict == OPEN and one.missing + one.planned > 0 for one in statements.statements())
     to_come = f"; {waiting} {'waits' if waiting == 1 else 'wait'} for planned runs" if waiting else ""
     return Card(
         kind="open",

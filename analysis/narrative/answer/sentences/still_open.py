@@ -5,7 +5,8 @@ from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts,
 
 QUERY = (
     "SELECT count(*) FILTER (verdict = 'open') AS open, "
-    "count(*) FILTER (verdict = 'open' AND missing > 0) AS with_runs_to_come, count(*) AS statements FROM statements"
+    "count(*) FILTER (verdict = 'open' AND missing + planned > 0) AS with_runs_to_come, "
+    "count(*) AS statements FROM statements"
 )
 
 
@@ -19,7 +20,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         return ComputedSentence(
             sentence=f"All {len(facts)} statements of the ledger are decided.", value=0.0, query=QUERY
         )
-    waiting = sum(statement.missing > 0 for statement in undecided)
+    waiting = sum(statement.missing + statement.planned > 0 for statement in undecided)
     why = (
         f"{waiting} {'waits' if waiting == 1 else 'wait'} for planned runs, and nothing found so far decides the others"
         if waiting
