@@ -465,12 +465,14 @@ def row_plot(
         intervals = base.transform_filter(f"isValid(datum.{ends[0]}) && isValid(datum.{ends[1]})")
         spans = intervals.mark_rule(strokeWidth=LINE, clip=True, color=constant_colour)
         layers.append(spans.encode(x=same_axis(x, ends[0]), x2=alt.X2(f"{ends[1]}:Q")))
+    # With its outline a hollow dot is as large as a filled one.
+    area = size if filled else (size**0.5 - LINE) ** 2
     marks = base.mark_point(
         filled=filled,
         fill=alt.Undefined if filled else theme.ground,
         strokeWidth=alt.Undefined if filled else LINE,
-        # With its outline a hollow dot is as large as a filled one.
-        size=size if filled else (size**0.5 - LINE) ** 2,
+        # On a phone a large dot would hide its interval.
+        size=area if ends is None else alt.expr(f"{ON_PHONE} ? {area / 2:g} : {area:g}"),
         opacity=opacity,
         color=constant_colour,
         shape=shape if isinstance(shape, str) else alt.Undefined,

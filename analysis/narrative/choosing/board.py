@@ -192,7 +192,7 @@ def deciding_needs() -> list[str]:
     return [name for name, need in NEEDS.items() if not all(need.met(method) for method in in_use())]
 
 
-class Measured(NamedTuple):
+class MethodNumbers(NamedTuple):
     """The numbers of a variant that neither a need nor the reader's size changes, as `EncodingRow` has them."""
 
     loss: Number | None
@@ -232,7 +232,7 @@ def rows(preset: str, needs: tuple[str, ...], size: sizes.ModelSize) -> list[Enc
 
 
 @cached_until_store_changes(8)
-def _measured(preset: str, kind: str) -> Mapping[str, Measured]:
+def _measured(preset: str, kind: str) -> Mapping[str, MethodNumbers]:
     """Variant -> its numbers, of every form of every method in use. kind: MASKED or CAUSAL."""
     recipes = _recipes(preset, kind)
     measured = (*_both_times(EQUAL_SIZES), *_times_of_trained_models())
@@ -243,7 +243,7 @@ def _measured(preset: str, kind: str) -> Mapping[str, Measured]:
         # Both numbers of a row come from the same runs where these have both.
         first = [trained for trained in own if loss and trained.preset == loss.preset]
         longer = _first(_longer(variant, trained, preset, kind) for trained in (*first, *own))
-        found[variant] = Measured(loss, longer, _times(variant, measured, kind))
+        found[variant] = MethodNumbers(loss, longer, _times(variant, measured, kind))
     return found
 
 
