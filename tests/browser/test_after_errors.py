@@ -63,7 +63,8 @@ def drawn(page: Page, path: str, expected: list[str] | None = None) -> list[str]
     """The controls once the page is drawn to its end.
 
     The page runs twice after a press, and between the two runs it looks finished: this waits until the controls have
-    been the same for 0.4 seconds, and with `expected` until they are those, for as long as Playwright waits for anything.
+    been the same for 0.4 seconds, and with `expected` until they are those, for as long as Playwright waits for
+    anything.
     """
     expect(page.get_by_text(re.compile(PAGES[path.partition("?")[0]][2])).last).to_be_attached()
     settled(page)
