@@ -21,10 +21,11 @@ show.header(
 pickers = Pickers(PAGE)
 verdict = str(pickers.get("verdict"))
 pickers.set("verdict", OLD_VERDICTS.get(verdict, verdict))
-parents = statements.statement_parents()
-statement = pickers.fixed("statement", ["", *parents])
+linked = statements.linked_statements()
+statement = str(pickers.fixed("statement", ["", *linked]))
 if statement:
-    pickers.set("claim", parents[statement])
+    pickers.set("claim", linked[statement].claim)
+    pickers.set("statement", linked[statement].shown)
 for name, options in (
     ("claim", claims),
     ("verdict", statements.WORDS),

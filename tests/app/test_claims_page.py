@@ -75,6 +75,16 @@ def test_a_link_to_a_statement_opens_its_claim(statement: str, claim: str):
     assert statement in {one["id"] for one in entries["statements"]} | logged
 
 
+def test_a_link_to_a_statement_that_waits_for_its_runs_opens_the_one_that_it_asks_again():
+    waiting = next((one for one in stored.statements() if one.asked_again_by), None)
+    if waiting is None:
+        pytest.skip("no statement is asked again at present")
+    app = opened(statement=waiting.asked_again_by)
+    assert silent(app), (app.exception, app.error, app.warning)
+    state = sent(app)["state"]
+    assert (state["claim"], state["statement"]) == (waiting.parent, waiting.id)
+
+
 def test_what_lies_behind_an_open_claim_is_sent():
     app = opened(claim="C09")
     parts = stored.parts("C09")

@@ -2,6 +2,7 @@
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.judgement import OPEN, Judgement
+from analysis.core.formatting import plural
 from analysis.rules import encoder_contests
 
 
@@ -12,8 +13,12 @@ def statement(id: str) -> Judgement:
 
 def behind_another() -> set[str]:
     """Statements of later files that stand nowhere, until they are trained, but in the open one that they ask again."""
-    known = stored.statement_parents()
-    hidden = set(encoder_contests()) - set(known)
-    told = " ".join(one.would_decide for one in stored.statements() if one.verdict == OPEN and one.planned)
-    assert all(f"{id} compares the same two" in told for id in hidden), hidden
+    asking = [one for one in stored.statements() if one.asked_again_by]
+    for one in asking:
+        assert one.verdict == OPEN
+        assert f"{one.asked_again_by} compares the same two" in one.would_decide
+        assert plural(one.planned, "training") in one.would_decide
+        assert stored.linked_statements()[one.asked_again_by] == (one.parent, one.id)
+    hidden = {one.asked_again_by for one in asking}
+    assert set(encoder_contests()) - hidden <= set(stored.linked_statements())
     return hidden

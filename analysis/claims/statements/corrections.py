@@ -132,6 +132,7 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
                 would_decide=experiment.words,
                 hours=experiment.hours,
                 planned=again.judgement.missing,
+                asked_again_by=again.judgement.id,
                 command=again.judgement.command,
             )
     for checked, entry in ((file, entry) for file in fact_checks() for entry in file.content.get("scope", ())):

@@ -177,9 +177,9 @@ class Judgement:
     own encoders, or on models that were fine-tuned after refitting, why it is open; open_by: the same in a word,
     one of MISSING to UNSETTLED. would_decide: for an open statement, the experiment that would decide it. hours: of
     one core that it takes, where they are known. missing: the runs that its rule asks for and the store does not
-    hold yet; an open statement that lacks none was run as planned, and came out undecided. planned: of one that a
-    later file asks again, the runs of new seeds that are still to come. answer: the sentence that the rules said
-    beforehand would be told of this verdict; empty where they said none.
+    hold yet; an open statement that lacks none was run as planned, and came out undecided. asked_again_by: the
+    statement of a later file that compares the same two on new seeds; planned: its runs that are still to come. answer:
+    the sentence that the rules said beforehand would be told of this verdict; empty where they said none.
 
     What the rule compares, as `comparison.described` reads it from the files of rules: holds, expect, quantifier: its
     own words. lower, upper: the values that support the statement. rule: the rule in words. pair: the two variants
@@ -208,6 +208,7 @@ class Judgement:
     hours: float | None = None
     missing: int = 0
     planned: int = 0
+    asked_again_by: str = ""
     command: str = ""
     page: str = ""
     query: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -159,10 +159,25 @@ def first_verdicts_page() -> Path:
     return data_folder() / "first_verdicts.html"
 
 
-def statement_parents() -> dict[str, str]:
-    """Statement -> its claim, for every statement that is judged or was: a link may name one that is withdrawn."""
-    rows = records(read.query("SELECT id, parent FROM statements UNION SELECT id, parent FROM superseded"))
-    return {row["id"]: row["parent"] for row in rows}
+class LinkedStatement(NamedTuple):
+    """The claim and the statement that are shown where a link names a statement."""
+
+    claim: str
+    shown: str
+
+
+def linked_statements() -> dict[str, LinkedStatement]:
+    """Every statement that a link may name: those that are judged, those that were, and those that wait for their runs.
+
+    Of the last, the statement that they ask again is shown.
+    """
+    rows = records(
+        read.query(
+            "SELECT id, parent, id AS shown FROM statements UNION SELECT id, parent, id FROM superseded "
+            "UNION SELECT asked_again_by, parent, id FROM statements WHERE asked_again_by <> ''"
+        )
+    )
+    return {row["id"]: LinkedStatement(row["parent"], row["shown"]) for row in rows}
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

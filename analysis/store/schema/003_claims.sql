@@ -48,7 +48,8 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 -- refused, uneven, corrected or unsettled).
 -- exploratory: whether the rule was written when its data were known. seeds: of a training, those that are in. hours: of
 -- one core that the experiment takes that would decide it. missing: the runs that its rule asks for and that are not
--- stored yet; planned: of a statement that a later file asks again, the runs of that file that are not stored yet.
+-- stored yet; asked_again_by: the statement of a later file that compares the same two on new seeds, until its
+-- runs are stored; planned: the number of these that are not.
 -- holds, expect, quantifier: what the rule asks, in its file's own words; lower, upper: the values that support the
 -- statement; rule: the rule in words; pair: the variants compared; shown: which reading's number is shown; opposes: why
 -- the statement says the opposite of its claim; aside: why it takes no side; part: which part of its claim it says, where
@@ -56,7 +57,7 @@ FROM (SELECT id, generate_subscripts(evidence, 1)::INTEGER AS number, unnest(evi
 CREATE TABLE statements (
     id VARCHAR PRIMARY KEY, parent VARCHAR, statement VARCHAR, scope VARCHAR, kind VARCHAR, verdict VARCHAR,
     sentence VARCHAR, reason VARCHAR, open_by VARCHAR, unit VARCHAR, effect DOUBLE, low DOUBLE, high DOUBLE, line DOUBLE,
-    seeds INTEGER, would_decide VARCHAR, hours DOUBLE, missing INTEGER, planned INTEGER, command VARCHAR, page VARCHAR, query VARCHAR,
+    seeds INTEGER, would_decide VARCHAR, hours DOUBLE, missing INTEGER, planned INTEGER, asked_again_by VARCHAR, command VARCHAR, page VARCHAR, query VARCHAR,
     rules_version INTEGER, rules_sha VARCHAR, exploratory BOOLEAN, answer VARCHAR, holds VARCHAR, expect VARCHAR, quantifier VARCHAR, lower DOUBLE, upper DOUBLE,
     rule VARCHAR, pair VARCHAR, shown VARCHAR, opposes VARCHAR, aside VARCHAR, part VARCHAR,
     decides BOOLEAN
