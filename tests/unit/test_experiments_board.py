@@ -194,6 +194,20 @@ def test_of_the_recipes_of_three_widths_only_seeds_that_the_rules_judge_are_comp
             assert set(row.differences) <= judged
 
 
+def test_the_page_opens_with_the_preset_whose_board_judges_most(store):
+    """The default is chosen without drawing up the boards, and is what these say."""
+
+    def judged(preset: str) -> int:
+        try:
+            return len(board_rows.board(preset).judged)
+        except NoResults:
+            return 0
+
+    counts = {preset: judged(preset) for preset in board_rows.judged_presets()}
+    assert len([count for count in counts.values() if count]) >= 3
+    assert board_rows.default_preset() == max(counts, key=counts.__getitem__)
+
+
 def test_rows_stand_by_way_and_in_each_by_loss(board):
     ways = [row.way for row in board.rows]
     assert sorted(dict.fromkeys(ways), key=ways.index) == list(dict.fromkeys(ways))

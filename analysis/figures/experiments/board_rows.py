@@ -312,10 +312,13 @@ def default_preset() -> str:
     """The judged preset in which most variants have all of their seeds; of equals, the one with the newest rules."""
 
     def complete(preset: str) -> int:
-        try:
-            return len(board(preset).judged)
-        except AddendError:
+        trainings = _trainings(preset)
+        if trainings is None:
             return 0
+        # As many as its board judges; the boards of all presets together would take longer than the page.
+        baseline = trainings.finals(BASELINE).keys()
+        seeds = [len(baseline & trainings.finals(name).keys()) for name in trainings.variants if name != BASELINE]
+        return sum(count >= seeds_needed(preset) for count in seeds)
 
     return max(judged_presets(), key=complete)
 
