@@ -5,7 +5,6 @@ Everything is in points. Statistics are those of analysis.statistics; this arran
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -307,7 +306,7 @@ class Study:
             averages[seed] = np.mean([values[:shortest] for values in task_values], axis=0)
         return averages
 
-    @cached_property
+    @property
     def comparisons(self) -> pd.DataFrame:
         """The contrasts with intervals over dev examples and, for averages, the probability of improvement."""
         rows = self.contrasts

@@ -316,9 +316,9 @@ def default_preset() -> str:
         if trainings is None:
             return 0
         # As many as its board judges; the boards of all presets together would take longer than the page.
-        baseline = trainings.finals(BASELINE).keys()
-        seeds = [len(baseline & trainings.finals(name).keys()) for name in trainings.variants if name != BASELINE]
-        return sum(count >= seeds_needed(preset) for count in seeds)
+        runs = trainings.runs
+        others = runs[runs.seed.isin(runs.seed[runs.variant == BASELINE]) & (runs.variant != BASELINE)]
+        return int((others.groupby("variant").seed.nunique() >= seeds_needed(preset)).sum())
 
     return max(judged_presets(), key=complete)
 

@@ -6,7 +6,7 @@ learning rate. Causal and masked models are never compared: their losses are of 
 
 import json
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -256,6 +256,14 @@ def select_trainings(
     several peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean
     loss. Of a preset that the rules for encoders judge, the runs are those with the seeds that all variants share.
     """
+    asked = TrainingParameters(preset=params.preset, objective=params.objective, recipe=params.recipe, rate=params.rate)
+    found = _selected(asked, None if run_ids is None else tuple(run_ids))
+    return replace(found, baseline=baseline) if baseline else found
+
+
+@cached_until_store_changes(32)
+def _selected(params: TrainingParameters, run_ids: tuple[str, ...] | None) -> Trained:
+    """The runs of `select_trainings`, with the usual baseline. Pages ask for the same ones dozens of times."""
     rows = candidates(params, run_ids)
     rows = _require(rows, "recipe", params.recipe or usual_recipe(rows), "There is no pre-training with the settings")
     diverged = rows[rows.diverged]
@@ -286,7 +294,7 @@ def select_trainings(
         runs=runs,
         sample=sample,
         left_out=left_out,
-        baseline=baseline or usual_baseline(params.objective, set(runs.variant)),
+        baseline=usual_baseline(params.objective, set(runs.variant)),
     )
 
 
