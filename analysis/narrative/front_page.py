@@ -111,7 +111,8 @@ class Separated:
 class LastChange:
     """The effect of one change on the final loss, as the rules judge it. difference: in nats. seeds: of that contrast.
 
-    standing: `lower`, `higher` or `same`, or what is decided of these; `open` where nothing is.
+    standing: `lower`, `higher` or `same`, `slightly` before one of the first two, or what is decided of these; `open`
+    where nothing is.
     """
 
     difference: float

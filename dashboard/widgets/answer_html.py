@@ -329,6 +329,8 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     hollow = " Hollow: whether it differs from adding is open." if any(way.undecided for way in ways) else ""
     same_within = max(way.margin for way in ways)
     margin = f" Open: the interval crosses ±{same_within:g}, within which losses count as the same." if terms else ""
+    if terms and any(way.last_change and "slightly" in way.last_change.standing for way in ways):
+        margin += f" Slightly: the interval lies on that side of zero, and within {2 * same_within:.2f} of it."
     method = " Below the line: a method as models use it." if any(way.method for way in ways) else ""
     return (
         '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under. '

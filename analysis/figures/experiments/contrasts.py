@@ -79,7 +79,7 @@ GROUPS = (
         "From adding once, one change after another",
         "width128",
         (
-            SingleChange("C34i", "words and positions normalised separately"),
+            SingleChange("C34z", "words and positions normalised separately"),
             SingleChange("C34t", "then queries and keys of the first layer alone"),
             SingleChange("C34s", "then queries and keys of every layer"),
             SingleChange("C34b", "all three at once"),

@@ -16,7 +16,7 @@ from analysis.core.formatting import fixed, join_names, plural, sentences, signe
 from analysis.figures import marks
 from analysis.figures.drawing import Chart, Theme
 from analysis.figures.experiments.board_rows import board
-from analysis.figures.experiments.contrasts import PARENTS, standing, turned
+from analysis.figures.experiments.contrasts import OPEN, PARENTS, standing, turned
 from analysis.figures.figure import Figure, Parameters, figure, one_of
 from analysis.figures.outliers import largest_near
 from analysis.figures.training.row_marks import way_hues, ways
@@ -105,7 +105,9 @@ class NumberedStep(NamedTuple):
 
 
 NUMBERED = {
-    "bert_a_norm": NumberedStep("C34i", "words and positions normalised separately"),
+    "bert_a_norm": NumberedStep(
+        "C34z", "words and positions normalised separately", ("Normalised separately from the words", "added once")
+    ),
     "first_layer_attention": NumberedStep(
         "C34t",
         "told to the queries and keys of the first layer alone",
@@ -446,6 +448,12 @@ def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
     return found
 
 
+def decided_again(variant: str) -> bool:
+    """True where the newest statement about a variant and adding is decided, whatever the seeds of its board leave."""
+    change = judged_changes([variant]).get(variant)
+    return change is not None and changed_from(variant) == "bert_a" and change.standing != OPEN
+
+
 def _by_the_rules(change: JudgedChange | None) -> list[str]:
     """The lines under the number of a change: the rules' word, and before it the number of new seeds that it is of."""
     if change is None:
@@ -475,7 +483,11 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
     color = way_hues(rows.way, theme, None) if variant else theme.ink
     if not variant:
         changes = judged_changes(rows.variant)
-        left_open = [row.variant for row in board(str(rows.preset.iloc[0])).rows if row.undecided]
+        left_open = [
+            row.variant
+            for row in board(str(rows.preset.iloc[0])).rows
+            if row.undecided and not decided_again(row.variant)
+        ]
         rows["decided"] &= ~rows.variant.isin(left_open)
         rows["written"] = [
             "\n".join([signed_or_zero(row.gap - row.start), *_by_the_rules(changes.get(row.variant))])

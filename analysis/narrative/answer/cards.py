@@ -11,7 +11,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, changed_from, depth, judged_changes
+from analysis.figures.reading.told import COMPARED, changed_from, decided_again, depth, judged_changes
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
@@ -90,7 +90,8 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
     return WayOfTelling(
         name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
         seeds=seeds, steps=round(row.steps.value), last_change=_last_change(variant, row),
-        undecided=row.outcome == "unresolved", remarks=remarks, margin=board(PRESET).margin,
+        undecided=row.outcome == "unresolved" and not decided_again(variant), remarks=remarks,
+        margin=board(PRESET).margin,
     )  # fmt: skip
 
 

@@ -184,7 +184,8 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         if variant in changes and changes[variant].again
     ]
     seeds = {one.seeds for one in changes.values() if one.again}
-    repeated = f"Trained again with {plural(max(seeds), 'new seed')}: {join_names(again)}." if again else ""
+    counts = " or ".join(map(str, sorted(seeds)))
+    repeated = f"Trained again with {counts} new seeds: {join_names(again)}." if again else ""
     together = f"Three steps together lower the loss by {fixed(abs(whole.effect or 0.0))} nats"
     return " ".join(filter(None, [f"{together}: {join_names(parts)}.", repeated, alone]))
 
