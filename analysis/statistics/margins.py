@@ -85,21 +85,23 @@ def _not_worse(result: Difference, margin: float) -> MarginTest:
     return _directed(p_below(result, margin), p_above(result, margin), strict=False)
 
 
+def _within_and_beyond(result: Difference, low: float, high: float) -> tuple[float, float]:
+    """The p-values of a mean between two limits, and of one that lies beyond either of them."""
+    within = max(p_above(result, low), p_below(result, high))
+    return within, min(p_below(result, low), p_above(result, high))
+
+
 def _the_same(result: Difference, margin: float) -> MarginTest:
-    within = max(p_below(result, margin), p_above(result, -margin))
-    beyond = min(p_above(result, margin), p_below(result, -margin))
-    return _directed(within, beyond, strict=False)
+    return _directed(*_within_and_beyond(result, -margin, margin), strict=False)
 
 
 def _slightly_better(result: Difference, margin: float) -> MarginTest:
-    within = max(p_below(result, 0.0), p_above(result, -margin))
-    beyond = min(p_above(result, 0.0), p_below(result, -margin))
+    within, beyond = _within_and_beyond(result, -margin, 0.0)
     return MarginTest(p_for=within, p_against=beyond, level_for=INTERVAL, level_against=INTERVAL)
 
 
 def _slightly_worse(result: Difference, margin: float) -> MarginTest:
-    within = max(p_above(result, 0.0), p_below(result, margin))
-    beyond = min(p_below(result, 0.0), p_above(result, margin))
+    within, beyond = _within_and_beyond(result, 0.0, margin)
     return MarginTest(p_for=within, p_against=beyond, level_for=INTERVAL, level_against=INTERVAL)
 
 

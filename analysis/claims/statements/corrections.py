@@ -154,12 +154,12 @@ class AskedAgain(NamedTuple):
 
 def _asked_again(judged: Mapping[str, Judgement]) -> dict[str, AskedAgain]:
     """Statement -> the later one that repeats it with new seeds, complete or not."""
-    found = {}
-    for name, (contest, rules) in encoder_contests().items():
+    found, contests_by_id = {}, encoder_contests()
+    for name, (contest, rules) in contests_by_id.items():
         again = repetition(contest, rules)
         repeated = {name: (*again, "")} if again else {}
         if contest.asks_again not in ("", *repeated):
-            first = encoder_contests().get(contest.asks_again)
+            first = contests_by_id.get(contest.asks_again)
             same_recipe = first is not None and first[0].preset == contest.preset
             repeated[contest.asks_again] = contest, rules, "" if same_recipe else f" by recipe {contest.preset},"
         for old, (later, judge, recipe) in repeated.items():

@@ -448,9 +448,11 @@ def judged_changes(variants: Iterable[str]) -> dict[str, JudgedChange]:
     return found
 
 
-def decided_again(variant: str) -> bool:
-    """True where the newest statement about a variant and adding is decided, whatever the seeds of its board leave."""
-    change = judged_changes([variant]).get(variant)
+def decided_again(variant: str, change: JudgedChange | None) -> bool:
+    """True where the newest statement about a variant and adding is decided, even if its board leaves it open.
+
+    change: the last one of the variant, as `judged_changes` has it.
+    """
     return change is not None and changed_from(variant) == "bert_a" and change.standing != OPEN
 
 
@@ -486,7 +488,7 @@ def _draw(frame: pd.DataFrame, variant: str, baseline: str, margin: float, theme
         left_open = [
             row.variant
             for row in board(str(rows.preset.iloc[0])).rows
-            if row.undecided and not decided_again(row.variant)
+            if row.undecided and not decided_again(row.variant, changes.get(row.variant))
         ]
         rows["decided"] &= ~rows.variant.isin(left_open)
         rows["written"] = [

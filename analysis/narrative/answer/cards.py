@@ -11,7 +11,7 @@ from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
 from analysis.figures.experiments.board_rows import VariantRow, board
 from analysis.figures.reading.cut import OWN, RANDOM, REFERENCES
-from analysis.figures.reading.told import COMPARED, changed_from, decided_again, depth, judged_changes
+from analysis.figures.reading.told import COMPARED, JudgedChange, changed_from, decided_again, depth, judged_changes
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.sentences import told_once
 from analysis.narrative.answer.stored_answer import answer
@@ -87,17 +87,18 @@ def _way(variant: str, row: VariantRow | None, remarks: tuple[str, ...], *, quot
         return None
     else:
         difference, low, high, seeds = row.gap.value, float(row.gap.low), float(row.gap.high), row.gap.seeds
+    judged = judged_changes([variant]).get(variant)
     return WayOfTelling(
         name=title(variant), changes=depth(variant, 1), quoted=quoted, difference=difference, low=low, high=high,
-        seeds=seeds, steps=round(row.steps.value), last_change=_last_change(variant, row),
-        undecided=row.outcome == "unresolved" and not decided_again(variant), remarks=remarks,
+        seeds=seeds, steps=round(row.steps.value), last_change=_last_change(variant, row, judged),
+        undecided=row.outcome == "unresolved" and not decided_again(variant, judged), remarks=remarks,
         margin=board(PRESET).margin,
     )  # fmt: skip
 
 
-def _last_change(variant: str, row: VariantRow) -> LastChange | None:
+def _last_change(variant: str, row: VariantRow, judged: JudgedChange | None) -> LastChange | None:
     """A variant's last change alone: by the newest statement about it, else by its board where it changes adding."""
-    if judged := judged_changes([variant]).get(variant):
+    if judged is not None:
         return LastChange(difference=judged.difference, standing=judged.standing, seeds=judged.seeds)
     if changed_from(variant) == "bert_a" and row.gap is not None:
         decided = row.outcome if row.outcome in ("lower", "higher", "same") else OPEN

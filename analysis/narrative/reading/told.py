@@ -170,10 +170,10 @@ def three_steps(measured: Mapping[str, Judgement]) -> str:
         for place, (variant, step) in enumerate(NUMBERED.items(), start=1)
     ]
     undecided = [str(place) for place, one in enumerate(steps, start=1) if one is not None and one.verdict == OPEN]
-    numbered = f"step {undecided[0]} is" if len(undecided) == 1 else f"steps {join_names(undecided)} are"
-    margin = min(one.line or MARGIN for one in steps if one is not None)
-    counts = f"By the rules, a step lowers the loss only if its whole interval lies below −{margin:g} nats"
-    some = f"{counts}: {numbered} still open." if undecided else ""
+    one_step = len(undecided) == 1
+    numbered = f"step {undecided[0]} is" if one_step else f"steps {join_names(undecided)} are"
+    whole_interval = "its whole interval would have" if one_step else "their whole intervals would have"
+    some = f"By the rules, {numbered} still open: {whole_interval} to lie below −{MARGIN:g} nats." if undecided else ""
     alone = (
         "The rules have decided the three together, and none of them alone." if len(undecided) == len(steps) else some
     )
