@@ -3,11 +3,14 @@
 import ctypes
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+
+from analysis.ablation.rounded_products import fast_bfloat16
 
 Model = TypeVar("Model", bound=PreTrainedModel)
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -62,9 +65,10 @@ def train_step(
 
     use_bfloat16: matrix products in bfloat16 by autocast, weights and optimiser in float32.
     """
-    with torch.autocast(device, torch.bfloat16, enabled=use_bfloat16):
-        loss = losses(*batch).mean()
-    loss.backward()
+    with fast_bfloat16(device) if use_bfloat16 else nullcontext():
+        with torch.autocast(device, torch.bfloat16, enabled=use_bfloat16):
+            loss = losses(*batch).mean()
+        loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), clip, foreach=True)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

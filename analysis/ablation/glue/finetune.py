@@ -5,6 +5,7 @@ The same model, data, settings and seed give the same predictions, bit for bit o
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict
 
@@ -16,6 +17,7 @@ from analysis.ablation.glue.examples import TaskData, subsample
 from analysis.ablation.glue.tasks import ROC_AUC, TASKS, GlueTask
 from analysis.ablation.glue.tokens import ExampleBatch, Tokens, tokenise
 from analysis.ablation.optimise import groups, warm_up_and_decay
+from analysis.ablation.rounded_products import fast_bfloat16
 from analysis.core.errors import AddendError
 
 EachStep = Callable[[int, int, torch.Tensor], None]
@@ -209,10 +211,11 @@ def _train(
     model.train()
     for step, rows in enumerate(batches, start=1):
         batch = train.batch(rows, device)
-        logits = _logits(model, batch, task, device, settings.half)
-        loss = _loss(logits, labels[torch.from_numpy(rows).to(device)], task)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        with fast_bfloat16(device.type) if settings.half else nullcontext():
+            logits = _logits(model, batch, task, device, settings.half)
+            loss = _loss(logits, labels[torch.from_numpy(rows).to(device)], task)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
         optimizer.step()
         schedule.step()
@@ -250,7 +253,7 @@ def _outputs(
     """float64 (example, output), in the order of the split."""
     model.eval()
     outputs = np.empty((len(tokens), task.num_labels))
-    with torch.inference_mode():
+    with torch.inference_mode(), fast_bfloat16(device.type) if settings.half else nullcontext():
         for rows in tokens.sorted(4 * settings.batch_size):
             outputs[rows] = _logits(model, tokens.batch(rows, device), task, device, settings.half).cpu().numpy()
     return outputs
