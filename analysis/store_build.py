@@ -125,4 +125,4 @@ def judged_tables(ask: Ask) -> dict[str, Rows]:
     from analysis.narrative import answer
 
     judged = judge.judge(ask)
-    return {**judge.tables(judged), **answer.tables(judged.current, ask)}
+    return {**judge.tables(judged), **answer.tables(judged.by_id, ask)}

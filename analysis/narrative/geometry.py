@@ -101,11 +101,10 @@ class Question:
         source: the model that is shown.
         The verdict may be another than one model's answer: a statement about every model falls with one.
         """
-        decided = FURTHER_PARTS[part].statements if part in FURTHER_PARTS else self.statements
+        named = FURTHER_PARTS[part].statements if part in FURTHER_PARTS else self.statements
+        decided = (one for name in named if (one := stored.by_id().get(name)))
         return {
-            one.id: f"{one.statement} {capitalised(one.verdict)}. {models_in_words(one, source)}"
-            for one in stored.statements()
-            if one.id in decided
+            one.id: f"{one.statement} {capitalised(one.verdict)}. {models_in_words(one, source)}" for one in decided
         }
 
     def of(self, model: str) -> CardAnswer:

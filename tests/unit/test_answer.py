@@ -10,10 +10,12 @@ import pytest
 from judged import statement
 
 from analysis.claims.statements import stored as statements
+from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.judgement import CONTRADICTED, FAILS, HOLDS, MIXED, OPEN, SUPPORTED, Reading
 from analysis.core.formatting import signed
 from analysis.links import link, parse
-from analysis.narrative.answer import SENTENCES, stored_answer, tables
+from analysis.narrative import answer
+from analysis.narrative.answer import SENTENCES, stored_answer
 from analysis.narrative.answer.cards import cards
 from analysis.narrative.answer.computed_sentence import Tempering, limit_in_words
 from analysis.narrative.answer.sentences import cost as cost_sentence, inside_heads, told_once
@@ -36,7 +38,25 @@ def with_verdict(one, verdict: str):
 
 def facts(**changed: str) -> list:
     """The stored statements, some with another verdict."""
-    return [with_verdict(one, changed.get(one.id, one.verdict)) for one in statements.statements()]
+    verdicts = {current(id): verdict for id, verdict in changed.items()}
+    return [with_verdict(one, verdicts.get(one.id, one.verdict)) for one in statements.statements()]
+
+
+def current(id: str) -> str:
+    """The id of the statement that took the place of one, if any did."""
+    return statements.by_id().current_id(id)
+
+
+def planted(**changed: dict[str, object]) -> list:
+    """The stored statements, some with other fields: by the ids that the sentences name."""
+    fields = {current(id): values for id, values in changed.items()}
+    return [replace(one, **fields.get(one.id, {})) for one in facts()]
+
+
+def tables(judged: list, ask) -> dict[str, list]:
+    """The answer that follows from these statements, found by the ids of those whose place they took, too."""
+    replaced = {id: current(id) for id in statements.linked_statements() if current(id) != id}
+    return answer.tables(StatementsById(judged, replaced), ask)
 
 
 def ask(sql: str) -> list[dict]:
@@ -127,12 +147,12 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
 
     def sentence(*, high: float, control: str, seeds: int = 4) -> str:
         words = "" if control == OPEN else "The control's own words."
-        planted = {
+        changed = {
             "C36d": {"verdict": SUPPORTED, "effect": -0.08, "low": -0.1, "high": high, "seeds": 8},
             "C36g": {"verdict": control, "answer": words, "effect": -0.04, "low": -0.07, "high": -0.01, "seeds": seeds},
             "C36m": {"verdict": OPEN, "answer": "", "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": seeds},
         }
-        judged = [replace(one, **planted.get(one.id, {})) for one in facts()]
+        judged = planted(**changed)
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
     assert "parameters, positions end 0.08 nats lower than added.\nA control of that shape is in" in sentence(
@@ -152,7 +172,7 @@ def test_what_concatenating_gains_in_another_shape_is_told_as_such(store: Path) 
 
 def test_rotations_are_told_by_the_recipe_of_the_table_once_it_has_decided_them(store: Path) -> None:
     def told_with(**changes: dict) -> dict[str, str]:
-        every = [replace(one, **changes.get(one.id, {})) for one in statements.statements()]
+        every = planted(**changes)
         return {row["name"]: row["sentence"] for row in tables(every, ask)["answers"]}
 
     turned = {"verdict": SUPPORTED, "effect": -0.33, "low": -0.36, "high": -0.3, "seeds": 8, "missing": 0}
@@ -180,8 +200,10 @@ def test_the_published_masked_encoders_in_which_a_bias_by_distance_did_better_ar
 
 def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: Path) -> None:
     def sentence(*, seeds: int, verdict: str) -> str:
-        words = {"C34s": {"effect": -0.0612, "verdict": OPEN}, "C34t": {"effect": -0.1434, "verdict": verdict}}
-        judged = [replace(one, seeds=seeds, **words[one.id]) if one.id in words else one for one in facts()]
+        judged = planted(
+            C34s={"effect": -0.0612, "verdict": OPEN, "seeds": seeds},
+            C34t={"effect": -0.1434, "verdict": verdict, "seeds": seeds},
+        )
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "told_once")
 
     first, every = (
@@ -194,14 +216,11 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
-    planted = {"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""}
-    judged = [replace(one, **planted) if one.id == "C36f" else one for one in facts()]
+    judged = planted(C36f={"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""})
     rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
     said = "Trained, a concatenation that is projected back ended 0.08 nats higher (open: +0.04 to +0.12)."
     assert said in rows["algebra"]
-    judged = [
-        replace(one, verdict=CONTRADICTED, answer="It ends apart.") if one.id == "C36f" else one for one in facts()
-    ]
+    judged = planted(C36f={"verdict": CONTRADICTED, "answer": "It ends apart."})
     rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
     assert rows["algebra"].startswith("It ends apart.\n")
     published = read.query("SELECT * FROM published_rows WHERE table_name = 'Table 3' AND variant LIKE '%: %'")
@@ -244,7 +263,7 @@ WAITING = r"\d+ statements on widths .* are open\.$"
 def test_a_width_of_which_nothing_is_decided_is_said_to_be_open(store: Path) -> None:
     rows = {row["name"]: row for row in tables(facts(), ask)["answers"]}
     assert re.search(WAITING, rows["small"]["further"], re.MULTILINE)
-    undecided = [replace(one, verdict=MIXED) if one.id in ONCE_AT_OTHER_WIDTHS else one for one in facts()]
+    undecided = planted(**{id: {"verdict": MIXED} for id in ONCE_AT_OTHER_WIDTHS})
     nothing = {row["name"]: row for row in tables(undecided, ask)["answers"]}
     assert re.search(WAITING, nothing["small"]["sentence"])
     assert not re.search(WAITING, nothing["small"]["further"], re.MULTILINE)
@@ -253,8 +272,8 @@ def test_a_width_of_which_nothing_is_decided_is_said_to_be_open(store: Path) -> 
 def test_the_arrangement_that_the_question_proposes_is_told_once_it_is_trained(store: Path) -> None:
     controls = {"C36k": {"verdict": OPEN}, "C36l": {"verdict": OPEN}}
 
-    def sentence(**planted: object) -> str:
-        judged = [replace(one, **{"C36e": planted, **controls}.get(one.id, {})) for one in facts()]
+    def sentence(**proposed: object) -> str:
+        judged = planted(C36e=proposed, **controls)
         return next(row["sentence"] for row in tables(judged, ask)["answers"] if row["name"] == "concatenated")
 
     measured = {"effect": 0.2, "low": 0.1, "high": 0.3, "answer": ""}
@@ -302,7 +321,7 @@ def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs
     from analysis.rules import encoder_rules
 
     contest = next(one for one in encoder_rules().statements if one.id == "C34a")
-    judged = [replace(one, verdict=SUPPORTED, answer=contest.supported) if one.id == "C34a" else one for one in facts()]
+    judged = planted(C34a={"verdict": SUPPORTED, "answer": contest.supported})
     rows = {row["name"]: row["sentence"] for row in tables(judged, ask)["answers"]}
     apart = next(one for one in judged if one.id == "C34a")
     beside = f"({abs(apart.effect):.2f} nats apart; below {apart.line:g} is the same)"
@@ -311,7 +330,7 @@ def test_a_decided_contrast_is_told_in_the_words_that_were_fixed_before_its_runs
 
 
 def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> None:
-    known = {one.id: one for one in statements.statements()}
+    known = statements.by_id()
     listed = {step.name: [limit.id for limit in step.tempered_by] for step in stored_answer.answer()}
     assert {"C09c", "C17g", "C22e", "C19a", "C30d"} <= {id for ids in listed.values() for id in ids}
     for sentence in (one for _, one in SENTENCES.items()):
@@ -320,7 +339,7 @@ def test_what_tempers_a_sentence_is_a_statement_of_the_ledger(store: Path) -> No
 
 def test_a_limit_is_told_in_words_for_its_verdict_and_else_by_its_statement(store: Path) -> None:
     """The words are for one verdict: under any other the statement and its finding stand there."""
-    known = {one.id: one for one in statements.statements()}
+    known = statements.by_id()
     for one in (one for _, sentence in SENTENCES.items() for one in sentence.tempered_by):
         fact = known[one.statement]
         assert fact.verdict == one.verdict, "today's words are those that were written for today's verdict"
@@ -390,7 +409,7 @@ def test_the_gap_after_twice_as_many_steps_is_that_of_its_trainings(store: Path)
     whole = abs(statement("C34b").effect)
     assert f"ends {whole:.2f} nats higher" in text, "the gap that a part is left of"
     assert f"Trained twice as long, {gaps.mean():.2f} of the {whole:.2f} nats are left ({len(gaps)} seeds" in text
-    in_training = [replace(one, missing=1) if one.id == told_once.TWICE else one for one in facts()]
+    in_training = planted(**{told_once.TWICE: {"missing": 1}})
     rows = {row["name"]: row["sentence"] for row in tables(in_training, ask)["answers"]}
     assert "Trained twice as long" not in rows["told_once"]
     assert statement("C41a").effect == pytest.approx(-gaps.mean())

@@ -1,5 +1,6 @@
 """Corrections of statements: what takes whose place, and that nothing is lost of what was said before."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ from judged import behind_another, statement
 from scipy import stats
 
 from analysis.claims.statements import corrections
+from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.encoders import repetition
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
-from analysis.claims.statements.stored import statements
+from analysis.claims.statements.stored import linked_statements, statements
 from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, encoder_contests, rule_files
 from analysis.store import read
 
@@ -49,8 +51,15 @@ def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> Non
         again = repetition(*encoder_contests()[name])
         assert again
         assert f"{len(again[1].seeds)} new seeds" in log.changed[name]
-    assert set(log[log.replaced_by == "withdrawn"].index) == withdrawn | repeated | set(asked_again)
-    assert set(log[log.replaced_by != "withdrawn"].index) <= current | set(asked_again)
+    assert set(log[log.replaced_by == "withdrawn"].index) == withdrawn
+    made_again = log[(log.replaced_by != "withdrawn") & (log.replaced_by != log.index)]
+    assert set(made_again.index) == repeated | set(asked_again)
+    for name, later in made_again.replaced_by.items():
+        assert later in current | set(made_again.index), "the statement in its place is judged, or was asked again, too"
+        now = statement(str(name))
+        assert now == statement(str(later))
+        assert linked_statements()[str(name)] == (now.parent, now.id), "a link to the first opens the one in its place"
+    assert set(log[log.replaced_by == log.index].index) <= current | set(made_again.index) | withdrawn
     assert (log.changed.str.len() > 20).all()
     assert log.loc["C25c", "verdict"] == CONTRADICTED
     assert log.loc["C32c", "verdict"] == CONTRADICTED
@@ -59,13 +68,24 @@ def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> Non
     assert before <= current | set(log.index), "a statement of version 2 is neither judged nor in the log"
 
 
+def test_a_statement_is_found_by_the_ids_that_its_question_had(store: Path) -> None:
+    first, last = (replace(statement("C16a"), id=id) for id in ("C16a", "C16z"))
+    judged = StatementsById([last], {"C16a": "C16b", "C16b": "C16z", "C16y": "C16x"})
+    assert judged["C16a"] is judged["C16b"] is judged["C16z"] is last
+    assert list(judged.values()) == [last], "a question stands once"
+    assert judged.get("C16y") is None
+    assert "C16y" not in judged
+    both = StatementsById([first, last], {"C16a": "C16z"})
+    assert both["C16a"] is first, "a statement that is judged stands for itself"
+
+
 def test_a_rewording_keeps_verdict_and_number(store: Path) -> None:
     log = read.query("SELECT * FROM superseded").set_index("id")
-    made_again = log[log.replaced_by == "withdrawn"]
+    made_again = log[log.replaced_by != log.index]
     assert "C17d" in made_again.index, "a statement may be reworded first, and made again later"
     for entry in CONTENT["reworded"]:
         before = log[log.index == entry.get("of", entry["id"])]
-        old = before.iloc[(before.replaced_by == "withdrawn").to_numpy().argsort(kind="stable")[0]]
+        old = before.iloc[(before.replaced_by != before.index).to_numpy().argsort(kind="stable")[0]]
         new = made_again.loc[entry["id"]] if entry["id"] in made_again.index else statement(entry["id"])
         assert (new.verdict, new.effect) == (old.verdict, old.effect)
         assert new.statement != old.statement

@@ -23,6 +23,7 @@ from analysis.ablation.encoder import AddendConfig
 from analysis.ablation.variants import VARIANTS
 from analysis.claims import CLAIMS, DOCUMENTS
 from analysis.claims.statements import SIGNS, stored
+from analysis.claims.statements.by_id import StatementsById
 from analysis.core import default_model
 from analysis.core.errors import LinkError, NoResults
 from analysis.core.formatting import signed_or_zero, unbroken
@@ -308,13 +309,9 @@ def test_a_matrix_that_other_layers_pay_for_is_told_at_equally_many_parameters(
     assert "equally many parameters" in STEPS["told"].says(VALUES).splitlines()[1]
     caption = FIGURES["reading_told"].make({"variant": "no_cross", "rows": "home"}).caption
     assert "feed-forward layers where parameters would differ" in caption
-    parts = stored.parts
     known = replace(statement("C34w"), effect=-0.07, low=-0.08, high=-0.06, missing=0, verdict="contradicted")
-
-    def with_it(claim: str) -> list[Any]:
-        return [known if one.id == "C34w" else one for one in parts(claim)]
-
-    monkeypatch.setattr(told_step.stored, "parts", with_it)
+    planted = StatementsById([known if one.id == "C34w" else one for one in stored.statements()], {})
+    monkeypatch.setattr(told_step.stored, "by_id", lambda: planted)
     matrices = STEPS["told"].says(VALUES).splitlines()[1]
     assert matrices.endswith(". 0.07 nats lower with these as extra parameters.")
 
@@ -346,7 +343,7 @@ def test_what_training_makes_of_a_split_is_told_where_the_rules_have_decided_it(
     assert judged.verdict == "supported"
     assert f"{-judged.effect:.2f} nats higher than concatenating (C36b)" in STEPS["concatenation"].says(VALUES)
     undecided = replace(judged, verdict="open", would_decide="more runs")
-    monkeypatch.setattr(stored, "parts", lambda claim: (undecided,))
+    monkeypatch.setattr(stored, "by_id", lambda: StatementsById([undecided], {}))
     assert "C36" not in STEPS["concatenation"].says(VALUES)
 
 

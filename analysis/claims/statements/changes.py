@@ -91,9 +91,9 @@ def _day(file: RuleFile) -> str:
 
 def _corrections(ledger: Ledger) -> Iterator[Change]:
     """The changes that the corrections made in statements, and the statements that they added."""
-    # A statement may have been replaced by one of its name, and that one withdrawn later.
-    withdrawn = {one.judgement.id: one.judgement for one in ledger.superseded if one.by == WITHDRAWN}
-    current = withdrawn | {judgement.id: judgement for judgement in ledger.current}
+    # A statement may have been replaced by one of its name, and that one withdrawn or asked again later.
+    last = {one.judgement.id: one.judgement for one in ledger.superseded if one.by != one.judgement.id}
+    current = last | {judgement.id: judgement for judgement in ledger.current}
     reworded = {entry["id"] for entry in corrections_file().content["reworded"]}
     replaced = set()
     for one in ledger.superseded:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from analysis.ablation.presets import ablate
 from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
+from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.encoders import repetition
 from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Change, Judgement, StandingRow, runs_to_come
 from analysis.claims.statements.margin_contests import (
@@ -42,8 +43,9 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True, kw_only=True)
 class Superseded:
-    """A statement that is not judged any more, with its last verdict. by: what took its place, or `withdrawn`.
+    """A statement that is not judged any more, with its last verdict.
 
+    by: the id of the statement that took its place, its own where its words or its rule changed; or `withdrawn`.
     changed: why; date: since when, as 2026-11-25.
     """
 
@@ -64,6 +66,12 @@ class Ledger:
     superseded: tuple[Superseded, ...]
     standings: tuple[StandingRow, ...] = ()
     changes: tuple[Change, ...] = ()
+
+    @property
+    def by_id(self) -> StatementsById:
+        """The statements that are judged now, also by the id of one that was asked again."""
+        rows = ((one.judgement.id, one.by) for one in self.superseded)
+        return StatementsById(self.current, {id: by for id, by in rows if by not in (WITHDRAWN, id)})
 
 
 def corrections_file() -> RuleFile:
@@ -121,7 +129,7 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
     for name, again in asked:
         if not again.judgement.missing:
             changed = f"{again.words}, and takes its place."
-            supersede(newest.pop(name), WITHDRAWN, changed, max(training_days(again.judgement, created)))
+            supersede(newest.pop(name), again.judgement.id, changed, max(training_days(again.judgement, created)))
         elif newest[name].verdict == OPEN and again.judgement.id in newest:
             # One question stands once: the later statement is how the first will be decided.
             del newest[again.judgement.id]

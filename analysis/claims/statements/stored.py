@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.judgement import (
     WORDS,
     Change,
@@ -70,14 +71,21 @@ class Heading:
         return next((part for part in self.parts if part.decides), None)
 
 
-@cached_until_store_changes()
 def statements() -> tuple[Judgement, ...]:
     """Every statement of the store with its verdict, in order of id."""
+    return tuple(by_id().values())
+
+
+@cached_until_store_changes()
+def by_id() -> StatementsById:
+    """The same by id, also by the id of a statement that was asked again."""
     grouped: dict[str, list[Reading]] = {}
     for row in records(read.query("SELECT * FROM readings ORDER BY id, number")):
         grouped.setdefault(row["id"], []).append(Reading(**{name: row[name] for name in Reading.__dataclass_fields__}))
     rows: list[dict[str, Any]] = records(read.query("SELECT * FROM statements ORDER BY id[:3], len(id), id"))
-    return tuple(Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
+    judged = (Judgement(**row, readings=tuple(grouped.get(row["id"], ()))) for row in rows)
+    replaced = records(read.query("SELECT id, replaced_by FROM superseded WHERE replaced_by NOT IN ('withdrawn', id)"))
+    return StatementsById(judged, {row["id"]: row["replaced_by"] for row in replaced})
 
 
 def changes() -> tuple[Change, ...]:
@@ -169,7 +177,8 @@ class LinkedStatement(NamedTuple):
 def linked_statements() -> dict[str, LinkedStatement]:
     """Every statement that a link may name: those that are judged, those that were, and those that wait for their runs.
 
-    Of the last, the statement that they ask again is shown.
+    Of one that was asked again, the statement in its place is shown; of one that waits, the statement that it asks
+    again.
     """
     rows = records(
         read.query(
@@ -177,7 +186,11 @@ def linked_statements() -> dict[str, LinkedStatement]:
             "UNION SELECT asked_again_by, parent, id FROM statements WHERE asked_again_by <> ''"
         )
     )
-    return {row["id"]: LinkedStatement(row["parent"], row["shown"]) for row in rows}
+    judged, linked = by_id(), {}
+    for row in rows:
+        now = judged.get(row["shown"])
+        linked[row["id"]] = LinkedStatement(now.parent, now.id) if now else LinkedStatement(row["parent"], row["shown"])
+    return linked
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

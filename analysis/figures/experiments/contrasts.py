@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from analysis.claims.statements import stored
 from analysis.claims.statements.contests import SAME
 from analysis.claims.statements.judgement import COMPARED_WITH, CORRECTED, SUPPORTED, UNEVEN
 from analysis.core import frames
@@ -372,9 +373,15 @@ def _stored() -> pd.DataFrame:
 
 
 def _measured(groups: tuple[Group, ...], found: pd.DataFrame) -> list[Group]:
-    """The groups of which a contrast is measured."""
+    """The groups of which a contrast is measured, with the statements that are judged now."""
     measured = set(found.id[found.effect.notna()])
-    return [group for group in groups if {change.statement for change in group.changes} & measured]
+    current = [replace(group, changes=tuple(_current(change) for change in group.changes)) for group in groups]
+    return [group for group in current if {change.statement for change in group.changes} & measured]
+
+
+def _current(change: SingleChange) -> SingleChange:
+    """The contrast by the statement that took the place of its own, where one did."""
+    return replace(change, statement=stored.by_id().current_id(change.statement))
 
 
 def _other_groups(found: pd.DataFrame) -> list[Group]:
@@ -382,7 +389,7 @@ def _other_groups(found: pd.DataFrame) -> list[Group]:
     measured = found[found.effect.notna()]
     groups = _measured(OTHER_GROUPS, found)
     grouped = {change.statement for group in groups for change in group.changes}
-    words = {change.statement: change for change in OTHERS.changes}
+    words = {change.statement: change for change in map(_current, OTHERS.changes)}
     changes = tuple(
         words.get(row.id, SingleChange(row.id, row.pair.replace(COMPARED_WITH, " less ")))
         for row in frames.rows(measured[~measured.id.isin(grouped)])
@@ -433,13 +440,14 @@ def _finding(found: pd.DataFrame) -> str:
     by_id = {row.id: row for row in frames.rows(found)}
     measured, margin = frames.rows(found[found.effect.notna()]), _margin(found)
     words = {row.id: standing(row.verdict, row.low, row.high, margin, row.expect) for row in measured}
-    total, matrix = words.get(TOTAL, OPEN), turned(words.get(MATRIX, OPEN))
+    total_id, matrix_id = map(stored.by_id().current_id, (TOTAL, MATRIX))
+    total, matrix = words.get(total_id, OPEN), turned(words.get(matrix_id, OPEN))
     parts = []
     if total != OPEN:
         told = "telling positions to every layer's attention instead of adding them to the input"
-        parts.append(f"{told} {_changes(total, by_id[TOTAL])}")
+        parts.append(f"{told} {_changes(total, by_id[total_id])}")
     if matrix != OPEN:
-        changes = _changes(matrix, by_id[MATRIX])
+        changes = _changes(matrix, by_id[matrix_id])
         parts.append(f"a matrix of their own {changes.replace('the loss', 'it') if parts else changes}")
     if not parts:
         decided = sum(word != OPEN for word in words.values())

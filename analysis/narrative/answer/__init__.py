@@ -6,9 +6,8 @@ which the store holds and the view `answer` shows; `analysis.narrative.answer.st
 """
 
 import json
-from collections.abc import Sequence
 
-from analysis.claims.statements.judgement import Ask, Judgement
+from analysis.claims.statements.judgement import Ask
 from analysis.core.registry import import_all
 from analysis.narrative.answer.computed_sentence import SENTENCES, ComputedSentence, Facts, Sentence, limit_in_words
 
@@ -17,9 +16,8 @@ __all__ = ["SENTENCES", "ComputedSentence", "Sentence", "tables"]
 import_all("analysis.narrative.answer.sentences")
 
 
-def tables(statements: Sequence[Judgement], ask: Ask) -> dict[str, list[dict[str, object]]]:
+def tables(facts: Facts, ask: Ask) -> dict[str, list[dict[str, object]]]:
     """Rows of the table `answers`. A sentence whose data are not stored is left out."""
-    facts = {statement.id: statement for statement in statements}
     sentences = []
     for sentence in sorted((item for _, item in SENTENCES.items()), key=lambda item: item.order):
         try:

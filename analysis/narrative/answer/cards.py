@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from analysis.ablation.variants import title
 from analysis.claims.statements import stored as statements
-from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.core import default_model, frames
 from analysis.core.errors import AddendError
 from analysis.core.formatting import power_of_ten
@@ -67,13 +67,9 @@ def _rows(preset: str) -> Mapping[str, VariantRow]:
         return {}
 
 
-def _facts() -> Mapping[str, Judgement]:
-    return {fact.id: fact for fact in statements.statements()}
-
-
 def _remarks() -> Mapping[str, tuple[str, ...]]:
     """Variant -> the sentences that stand in its row."""
-    remarks = told_once.remarks(_facts())
+    remarks = told_once.remarks(statements.by_id())
     return {one.variant: tuple(other.sentence for other in remarks if other.variant == one.variant) for one in remarks}
 
 
@@ -165,7 +161,8 @@ def _measured() -> Card | None:
     curve = _curve()
     if curve is None:
         return None
-    verdict = next((statement.verdict for statement in statements.parts("C10") if statement.id == "C10d"), OPEN)
+    separated = statements.by_id().get("C10d")
+    verdict = separated.verdict if separated else OPEN
     made = "when its sum is made a concatenation"
     claims = {
         SUPPORTED: f"{default_model.NAME} judges sentence similarity as well as before {made}",

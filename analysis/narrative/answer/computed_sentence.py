@@ -32,7 +32,7 @@ class ComputedSentence:
 Part = Literal["lead", "reason", "but", "more", "card"]
 """The places of sentences on Home."""
 Facts = Mapping[str, Judgement]
-"""Every statement of the ledger, by its id."""
+"""Every statement of the ledger, by its id and by those of statements whose place it took."""
 
 
 def fixed_sentences(facts: Facts, names: Iterable[str]) -> str:

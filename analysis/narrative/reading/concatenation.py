@@ -22,7 +22,7 @@ def says(values: Values) -> str:
 
 def trained() -> str:
     """The statement that our encoders did not find the split that adding can imitate; empty unless it is supported."""
-    fact = next((one for one in stored.parts("C36") if one.id == NOT_FOUND), None)
+    fact = stored.by_id().get(NOT_FOUND)
     if fact is None or fact.verdict != SUPPORTED or fact.effect is None or fact.effect > 0:
         return ""
     return (

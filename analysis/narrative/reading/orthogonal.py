@@ -8,7 +8,6 @@ from analysis.core.errors import NoResults
 from analysis.core.formatting import join_names, sentences
 from analysis.figures.reading.orthogonal import DIMENSIONS
 from analysis.narrative.reading.step import Control, Destination, Picture, Step, Values, register
-from analysis.rules import claim_of
 from analysis.store import read
 
 
@@ -45,8 +44,8 @@ def failing() -> str:
             ("C05b", "the mean absolute cosine reaches {line:g}"),
             ("C06a", "centred subspaces overlap more than random ones"),
         )
-        for fact in stored.parts(claim_of(name))
-        if fact.id == name and (models := [quote(one.source) for one in fact.readings if one.standing == FAILS])
+        if (fact := stored.by_id().get(name))
+        and (models := [quote(one.source) for one in fact.readings if one.standing == FAILS])
     ]
     return f"Not in all models: {', and '.join(told)}." if told else ""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from analysis.ablation.presets import ablate
@@ -69,8 +70,6 @@ FURTHER_QUESTIONS: Mapping[str, tuple[Contrast, ...]] = {
     ),
 }
 """Questions that the reader may unfold, and the contrasts that answer them."""
-FURTHER = ("C36", "C37", "C41", "C42")
-"""The claims on concatenations, on longer trainings, and on methods in use."""
 ATTENTION = "C34b"
 """The contrast of telling the attention of every layer with adding once, which answers the third question."""
 ROWS = {STEP: "Single changes of the text", HOME: "Single changes of the first page", ALL: "All variants"}
@@ -120,9 +119,10 @@ def says(values: Values) -> str:
 
 
 def _measured() -> dict[str, Judgement]:
-    """The statements that were measured, by identifier."""
-    parts = (one for claim in (CLAIM, *FURTHER) for one in stored.parts(claim))
-    return {one.id: one for one in parts if one.effect is not None and not one.missing}
+    """The statements that the step names, or those in their place, that were measured: by the id that it names."""
+    contrasts = (*chain(*QUESTIONS.values(), *FURTHER_QUESTIONS.values()), *NUMBERED.values())
+    named_here = {name: stored.by_id().get(name) for name in (ATTENTION, *(one.statement for one in contrasts))}
+    return {name: one for name, one in named_here.items() if one and one.effect is not None and not one.missing}
 
 
 def _answered(questions: Mapping[str, tuple[Contrast, ...]], measured: Mapping[str, Judgement]) -> list[str]:

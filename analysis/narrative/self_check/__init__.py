@@ -16,7 +16,7 @@ from analysis.core import default_model
 from analysis.core.errors import AddendError
 from analysis.core.formatting import fixed, percent, plural
 from analysis.figures import FIGURES
-from analysis.figures.reading import order, told
+from analysis.figures.reading import order
 from analysis.figures.reading.arithmetic import concatenated
 from analysis.figures.reading.cut import OWN, RANDOM
 from analysis.measurements.surgery.arms import RANK
@@ -88,7 +88,7 @@ def _room() -> Check | None:
         "ORDER BY rank",
         [default_model.NAME, OWN, RANDOM],
     )
-    line = next(part.line for part in stored.parts("C10") if part.id == CUT)
+    line = stored.by_id()[CUT].line
     own = rows[rows.operation == OWN]
     if line is None or not (own.difference_low > line).any():
         return None
@@ -166,7 +166,7 @@ def _order() -> Check:
 
 def _told() -> Check | None:
     """A question on the matrix of positions, answered as the rules decided it; None while they have not."""
-    by_id = {statement.id: statement for statement in stored.parts(told.CLAIM)}
+    by_id = stored.by_id()
     shared, gained = by_id.get(SHARED), by_id.get(GAINED)
     if shared is None or shared.effect is None or shared.verdict not in (SUPPORTED, CONTRADICTED):
         return None
@@ -199,7 +199,7 @@ def _told() -> Check | None:
 
 def _why() -> Check | None:
     """The question of the whole; None while no concatenation is stored that ends lower than adding by its interval."""
-    wider = next((part for part in stored.parts("C36") if part.id == WIDER), None)
+    wider = stored.by_id().get(WIDER)
     if wider is None or wider.effect is None or wider.high is None or not wider.high < 0:
         return None
     return Check(
@@ -220,7 +220,7 @@ def _why() -> Check | None:
 
 def _controls() -> str:
     """The gain of adding in that shape and the cost of narrower words, by the rules; empty where both are undecided."""
-    by_id = {part.id: part for part in stored.parts("C36")}
+    by_id = stored.by_id()
     shape, narrow = by_id.get(SAME_SHAPE), by_id.get(NARROW)
     told = []
     if shape is not None and shape.verdict == CONTRADICTED and shape.effect is not None:
