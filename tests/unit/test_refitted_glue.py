@@ -173,7 +173,7 @@ def judged(*given: Any, control: Any = CONTROL, floor: Any = FLOOR, flat: bool =
     trained = [row for arm in {row["variant"] for row in stored} for row in refits(arm, flat=flat)]
 
     def ask(sql: str) -> Any:
-        return stored if sql == refitted_glue.SCORES else trained if sql == refitted.ROWS else None
+        return stored if sql == refitted_glue.SCORES else trained if sql == refitted.ROWS else []
 
     return {one.id: one for one in refitted_glue.judge(ask, {})}
 

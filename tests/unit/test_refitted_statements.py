@@ -17,6 +17,8 @@ from analysis.rules.refit_rules import refit_rules
 RULES = refit_rules()
 GOOD = {"rules": {"sha256": RULES.sha256}, "began": "2999-01-01T00:00:00Z"}
 SEEDS = RULES.purposes["judged"].seeds
+TIMED = [{"preset": "refit", "hours": 0.2}]
+"""The hours of a refit, as the store would give them."""
 TOKENS = [int(1_000_000 * share) for share in RULES.purposes["judged"].evaluations]
 
 
@@ -46,7 +48,7 @@ FLOOR = list(rows(RULES.floor, 0.25, order=0.5))
 
 def judged(*given: Any) -> dict[str, Any]:
     stored = [row for some in (CONTROL, FLOOR, *given) for row in some]
-    return {one.id: one for one in refitted.judge(lambda _: stored, {})}
+    return {one.id: one for one in refitted.judge(lambda sql: stored if sql == refitted.ROWS else TIMED, {})}
 
 
 def of(arm: str, end: str = "missed") -> str:
@@ -119,7 +121,7 @@ def test_order_is_judged_only_if_the_probe_finds_it_in_the_intact_encoder() -> N
     assert judged()[id].effect == pytest.approx(40, abs=0.2)
     weak = [row | ({"value": 0.53} if row["measure"] == "order" else {}) for row in CONTROL]
     stored = [*weak, *FLOOR]
-    found = {one.id: one for one in refitted.judge(lambda _: stored, {})}[id]
+    found = {one.id: one for one in refitted.judge(lambda sql: stored if sql == refitted.ROWS else TIMED, {})}[id]
     assert found.verdict == OPEN
     assert "does not tell an encoder without positions from the intact one" in found.sentence
 

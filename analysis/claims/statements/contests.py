@@ -28,9 +28,6 @@ ALLOWED = {
 }
 """The expectation of a statement -> the standings that support it; any other resolved standing contradicts it."""
 
-RUN_HOURS = 0.1
-"""Hours of one core that a training of the preset cpu2 takes, about."""
-
 PRETRAININGS = (
     "SELECT p.run_id, p.variant, p.seed, p.final_loss, p.diverged, p.config, p.rules_sha, c.value AS loss_4x "
     "FROM pretrainings p LEFT JOIN curves c ON c.run_id = p.run_id AND c.metric = 'final_loss_4x' "

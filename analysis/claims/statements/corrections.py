@@ -14,6 +14,7 @@ from analysis.ablation.variants import title
 from analysis.claims.statements import contests, margin_contests
 from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.encoders import repetition
+from analysis.claims.statements.hours import TRAININGS, hours_by_preset
 from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Change, Judgement, StandingRow, runs_to_come
 from analysis.claims.statements.margin_contests import (
     EXITS,
@@ -134,7 +135,8 @@ def apply(judgements: Sequence[Judgement], ask: Ask) -> Ledger:
             # One question stands once: the later statement is how the first will be decided.
             del newest[again.judgement.id]
             trainings = f"{again.words}: {plural(again.judgement.missing, 'training')} more"
-            experiment = runs_to_come(trainings, again.judgement.hours or 0.0)
+            each = None if again.judgement.hours is None else again.judgement.hours / again.judgement.missing
+            experiment = runs_to_come(trainings, again.judgement.missing, each)
             newest[name] = replace(
                 newest[name],
                 would_decide=experiment.words,
@@ -197,7 +199,8 @@ def judge_contests(ask: Ask, file: RuleFile) -> list[Judgement]:
     # A statement without a family is a family of its own.
     families = {entry["id"]: entry.get("family", entry["id"]) for entry in entries}
     decided = margin_contests.family_verdicts(families, comparisons)
-    return [_judgement(entry, decided[entry["id"]], sides[entry["id"]], file) for entry in entries]
+    hours = hours_by_preset(ask, TRAININGS)
+    return [_judgement(entry, decided[entry["id"]], sides[entry["id"]], file, hours) for entry in entries]
 
 
 def _exits(ask: Ask, rules: TrainingRules) -> dict[str, float]:
@@ -247,7 +250,11 @@ def seeds_of(rules: TrainingRules, name: str) -> tuple[int, ...]:
 
 
 def _judgement(
-    entry: Mapping[str, Any], decided: FamilyVerdict, sides: Mapping[str, Mapping[int, TrainedRun]], file: RuleFile
+    entry: Mapping[str, Any],
+    decided: FamilyVerdict,
+    sides: Mapping[str, Mapping[int, TrainedRun]],
+    file: RuleFile,
+    hours: Mapping[str, float],
 ) -> Judgement:
     comparison = decided.comparison
     kind, names, rules = entry["kind"], (entry["variant"], entry["baseline"]), rules_for(entry["variant"])
@@ -258,7 +265,7 @@ def _judgement(
     experiment = DECIDED
     if decided.verdict == OPEN:
         experiment = margin_contests.new_seeds(
-            comparison.found, names, expect=entry["expect"], line=line, hours=contests.RUN_HOURS
+            comparison.found, names, expect=entry["expect"], line=line, each=hours.get(rules.preset)
         )
     return margin_contests.judgement(kind, decided, found)(
         id=entry["id"],

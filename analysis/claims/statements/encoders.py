@@ -10,6 +10,7 @@ from typing import Any
 from analysis.ablation.presets import LONGER, PRESETS, ablate
 from analysis.ablation.variants import named, title
 from analysis.claims.statements import margin_contests
+from analysis.claims.statements.hours import TRAININGS, hours_by_preset
 from analysis.claims.statements.judgement import (
     DECIDED,
     OPEN,
@@ -31,9 +32,6 @@ from analysis.core.formatting import capitalised, interval_text, join_names, plu
 from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
-
-HOURS = {"width64": 0.1, "width128": 0.1, "width256": 0.25, "width128_twice": 0.2}
-"""Hours of one core that a training takes, about."""
 
 RUNS = """
 SELECT run_id, variant, seed, final_loss, diverged, config FROM pretrainings WHERE preset = '{preset}'
@@ -188,19 +186,24 @@ def _compare_presets(
 
 def judge(ask: Ask) -> list[Judgement]:
     """Every statement of `encoders.toml` and the files after it with its verdict."""
-    return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules)]
+    hours = hours_by_preset(ask, TRAININGS)
+    return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules, hours)]
 
 
-def _judge(ask: Ask, rules: EncoderRules) -> list[Judgement]:
+def _judge(ask: Ask, rules: EncoderRules, hours: Mapping[str, float]) -> list[Judgement]:
     presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
-    return [_judgement(contest, decided[contest.id], presets, rules) for contest in rules.statements]
+    return [_judgement(contest, decided[contest.id], presets, rules, hours) for contest in rules.statements]
 
 
 def _judgement(
-    contest: EncoderContest, decided: FamilyVerdict, presets: Mapping[str, PresetRuns], rules: EncoderRules
+    contest: EncoderContest,
+    decided: FamilyVerdict,
+    presets: Mapping[str, PresetRuns],
+    rules: EncoderRules,
+    hours: Mapping[str, float],
 ) -> Judgement:
     comparison, verdict = decided.comparison, decided.verdict
     values = margin_contests.numbers(comparison.found, logarithm=contest.kind == margin_contests.STEPS)
@@ -209,7 +212,7 @@ def _judgement(
     found = margin_contests.finding(names, contest.kind, values, seeds)
     if contest.kind == "difference_of_differences":
         found = _between_presets(contest, values, seeds)
-    experiment = _next_experiment(contest, comparison, rules, decided.waiting) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(contest, comparison, rules, decided.waiting, hours) if verdict == OPEN else DECIDED
     recipe = PRESETS[contest.preset]
     widths = join_names(dict.fromkeys(str(PRESETS[preset].hidden_size) for preset in contest.presets))
     longer = f", {recipe.steps:,} steps" if contest.preset in LONGER.values() else ""
@@ -282,14 +285,18 @@ def repetition(contest: EncoderContest, rules: EncoderRules) -> tuple[EncoderCon
 
 
 def _next_experiment(
-    contest: EncoderContest, comparison: MarginComparison, rules: EncoderRules, waiting: int
+    contest: EncoderContest,
+    comparison: MarginComparison,
+    rules: EncoderRules,
+    waiting: int,
+    hours: Mapping[str, float],
 ) -> NextExperiment:
-    """The trainings that would settle an open statement, with their hours."""
+    """The trainings that would settle an open statement. hours: of one of each preset."""
     names = f"{named(contest.variant)} and {named(contest.baseline)}"
     if comparison.missing:
-        hours = comparison.missing * max(HOURS[preset] for preset in contest.presets)
+        each = max((hours[preset] for preset in contest.presets if preset in hours), default=None)
         runs = f"{plural(len(rules.seeds), 'seed')} of {names}: {plural(comparison.missing, 'training')} more"
-        return runs_to_come(runs, hours)
+        return runs_to_come(runs, comparison.missing, each)
     if waiting and not comparison.reason and margin_contests.decided_alone(comparison):
         return NextExperiment(
             f"the trainings that {plural(waiting, 'other statement')} of its family still lack: all are tested "
@@ -306,5 +313,5 @@ def _next_experiment(
         (contest.variant, contest.baseline),
         expect=contest.expect,
         line=margin_contests.line_of(contest.kind, contest.margin, rules.earlier),
-        hours=HOURS[contest.preset],
+        each=hours.get(contest.preset),
     )

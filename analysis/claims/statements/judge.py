@@ -19,6 +19,7 @@ from analysis.claims.statements import (
 )
 from analysis.claims.statements.corrections import Ledger
 from analysis.claims.statements.deciding import with_deciding
+from analysis.claims.statements.hours import TRAININGS, hours_by_preset
 from analysis.claims.statements.judgement import (
     CONTRADICTED,
     DECIDED,
@@ -89,12 +90,13 @@ def judge(ask: Ask) -> Ledger:
     """Every statement with its verdict, and those that were corrected since with the verdict that they had."""
     judgements: list[Judgement] = []
     standings: list[StandingRow] = []
+    hours = hours_by_preset(ask, TRAININGS)
     for rules in version_2_rules():
         runs = contests.load_runs(ask, rules)
         p_values = contests.corrected_p_values(rules.statements, runs, rules)
         for contest in rules.statements:
             standing = contests.standing(contest, runs, rules, p_values.get(contest.id))
-            judgements.append(_judge_trained(contest, standing, runs, rules))
+            judgements.append(_judge_trained(contest, standing, runs, rules, hours.get(rules.preset)))
             if contest.kind == "final_loss":
                 standings.append(_standing_row(contest, standing))
     arms = {arm.name: arm.title for arm in ARMS.values()}
@@ -131,7 +133,11 @@ def _standing_row(contest: Contest, standing: contests.Standing) -> StandingRow:
 
 
 def _judge_trained(
-    contest: Contest, standing: contests.Standing, runs: contests.JudgedRuns, rules: TrainingRules
+    contest: Contest,
+    standing: contests.Standing,
+    runs: contests.JudgedRuns,
+    rules: TrainingRules,
+    each: float | None,
 ) -> Judgement:
     from analysis.ablation.presets import ablate
     from analysis.ablation.variants import named
@@ -142,7 +148,7 @@ def _judge_trained(
     if standing.word == contests.NOT_RESOLVED:
         verdict = OPEN
     effect, low, high = _effect(standing.found, ratio=steps)
-    experiment = _next_experiment(contest, standing, names) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(contest, standing, names, each) if verdict == OPEN else DECIDED
     return Judgement(
         id=contest.id,
         parent=contest.parent,
@@ -170,13 +176,13 @@ def _judge_trained(
     )
 
 
-def _next_experiment(contest: Contest, standing: contests.Standing, names: tuple[str, str]) -> NextExperiment:
-    """The trainings that would settle an open contest, with their seeds and hours."""
+def _next_experiment(
+    contest: Contest, standing: contests.Standing, names: tuple[str, str], each: float | None
+) -> NextExperiment:
+    """The trainings that would settle an open contest, with their seeds. each: hours of one, where any is stored."""
     if standing.missing:
         runs = f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}"
-        return runs_to_come(
-            f"{runs}: {plural(standing.missing, 'training')} more", standing.missing * contests.RUN_HOURS
-        )
+        return runs_to_come(f"{runs}: {plural(standing.missing, 'training')} more", standing.missing, each)
     if standing.needed is None:
         runs = f"{plural(len(contest.seeds), 'seed')} of {names[0]} and {names[1]}"
         return NextExperiment(f"{runs} trained for longer")
@@ -185,7 +191,8 @@ def _next_experiment(contest: Contest, standing: contests.Standing, names: tuple
     return runs_to_come(
         f"{plural(standing.needed, 'new seed')} each of {names[0]} and {names[1]}, under a next version of the rules"
         f"{limit}: {plural(2 * standing.needed, 'training')}",
-        2 * standing.needed * contests.RUN_HOURS,
+        2 * standing.needed,
+        each,
     )
 
 

@@ -164,9 +164,14 @@ def hours_in_words(hours: float) -> str:
     return f"{hours:.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
-def runs_to_come(runs: str, hours: float) -> NextExperiment:
-    """The experiment of so many runs, told with its hours of one core. runs: `3 trainings more`."""
-    return NextExperiment(f"{runs}, about {hours_in_words(hours)} of one core", hours)
+def runs_to_come(runs: str, count: int, each: float | None) -> NextExperiment:
+    """The experiment of so many runs, told with its hours of one core.
+
+    runs: `3 trainings more`. each: hours of one; None where none of its kind is stored, and none are told.
+    """
+    if each is None:
+        return NextExperiment(runs)
+    return NextExperiment(f"{runs}, about {hours_in_words(count * each)} of one core", count * each)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,11 +179,11 @@ def decided_alone(comparison: MarginComparison) -> bool:
 
 
 def new_seeds(
-    found: Difference | None, names: tuple[str, str], *, expect: str, line: float, hours: float
+    found: Difference | None, names: tuple[str, str], *, expect: str, line: float, each: float | None
 ) -> NextExperiment:
     """The new trainings that would decide a statement whose own are all stored, with their hours.
 
-    line: the margin, or the logarithm of a ratio of steps. hours: of one core that one training takes.
+    line: the margin, or the logarithm of a ratio of steps. each: hours of one training, where any is stored.
     """
     sides = f"{named(names[0])} and {named(names[1])}, under a next version of the rules"
     if found is None or math.isnan(found.sd):
@@ -193,7 +193,7 @@ def new_seeds(
         words = f"more than a thousand new seeds of {sides}: the difference so far lies too close to the rule's line"
         return NextExperiment(words)
     trainings = f"{plural(seeds, 'new seed')} of {sides}: {plural(2 * seeds, 'training')}"
-    experiment = runs_to_come(trainings, 2 * seeds * hours)
+    experiment = runs_to_come(trainings, 2 * seeds, each)
     return replace(experiment, words=f"{experiment.words}, if the difference and its spread stay what they are")
 
 

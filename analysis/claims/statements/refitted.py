@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from analysis.claims.statements import margin_contests
+from analysis.claims.statements.hours import REFITS, hours_by_preset
 from analysis.claims.statements.judgement import (
     DECIDED,
     OPEN,
@@ -25,8 +26,7 @@ from analysis.rules.refit_rules import JUDGED, EndStatement, RefitRules, refit_r
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, margin_test
 
-HOURS = 0.25
-"""Hours of one core that a run takes, about."""
+PRESET = "refit"
 MISSED, ORDER_ERROR, HALF_TOKENS = "missed", "order_error", "half_tokens"
 """The end points, which are the kinds of the statements, too."""
 
@@ -168,11 +168,17 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     comparisons = {statement.id: compare(statement, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
-    return [_judgement(statement, decided[statement.id], runs, rules, titles) for statement in rules.statements]
+    each = hours_by_preset(ask, REFITS).get(PRESET)
+    return [_judgement(one, decided[one.id], runs, rules, titles, each) for one in rules.statements]
 
 
 def _judgement(
-    statement: EndStatement, decided: FamilyVerdict, runs: Runs, rules: RefitRules, titles: Mapping[str, str]
+    statement: EndStatement,
+    decided: FamilyVerdict,
+    runs: Runs,
+    rules: RefitRules,
+    titles: Mapping[str, str],
+    each: float | None,
 ) -> Judgement:
     comparison, verdict = decided.comparison, decided.verdict
     recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
@@ -182,7 +188,7 @@ def _judgement(
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=statement.end == HALF_TOKENS)
     names = [titles.get(name, name) for name in statement.arms]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
-    experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(comparison, each) if verdict == OPEN else DECIDED
     sentence = margin_contests.sentence(found, comparison, verdict, decided.waiting)
     fall = fall_at_the_end(statement.arm, runs, rules) if verdict != OPEN and statement.end == MISSED else 0.0
     if fall >= rules.levelled:
@@ -255,8 +261,8 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
     return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 
 
-def _next_experiment(comparison: MarginComparison) -> NextExperiment:
-    """The runs that would settle an open statement, with their hours."""
+def _next_experiment(comparison: MarginComparison, each: float | None) -> NextExperiment:
+    """The runs that would settle an open statement. each: hours of one, where any is stored."""
     if comparison.missing:
-        return runs_to_come(f"{plural(comparison.missing, 'training')} more", comparison.missing * HOURS)
+        return runs_to_come(f"{plural(comparison.missing, 'training')} more", comparison.missing, each)
     return NextExperiment("a longer training of both arms, under a next version of the rules")

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
+from analysis.claims.statements.hours import FINE_TUNINGS, hours_by_preset
 from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
@@ -18,8 +19,6 @@ from analysis.statistics.margins import NOT_TESTED, margin_test
 
 KIND = "refitted_glue"
 PRESET = "refitted"
-HOURS = 0.15
-"""Hours of one core that a fine-tuning of one arm and seed on every task takes, about."""
 POINTS = 100
 
 SCORES = f"""
@@ -111,7 +110,8 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     comparisons = {statement.id: compare(statement, scores, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
-    return [_judgement(statement, decided[statement.id], scores, rules, titles) for statement in rules.statements]
+    each = hours_by_preset(ask, FINE_TUNINGS).get(PRESET)
+    return [_judgement(one, decided[one.id], scores, rules, titles, each) for one in rules.statements]
 
 
 def _judgement(
@@ -120,6 +120,7 @@ def _judgement(
     scores: Scores,
     rules: RefittedGlueRules,
     titles: Mapping[str, str],
+    each: float | None,
 ) -> Judgement:
     comparison, verdict = decided.comparison, decided.verdict
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
@@ -132,7 +133,7 @@ def _judgement(
             f"{names[0]} misses {abs(effect):.1f} points {'more' if effect > 0 else 'fewer'} than {names[1]}"
             f"{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
         )
-    experiment = _next_experiment(comparison) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(comparison, each) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -172,8 +173,8 @@ def _judgement(
     )
 
 
-def _next_experiment(comparison: MarginComparison) -> NextExperiment:
-    """The fine-tunings that would settle an open statement, with their hours."""
+def _next_experiment(comparison: MarginComparison, each: float | None) -> NextExperiment:
+    """The fine-tunings that would settle an open statement. each: hours of one on all tasks, where any is stored."""
     if comparison.missing:
-        return runs_to_come(f"{plural(comparison.missing, 'fine-tuning')} more", comparison.missing * HOURS)
+        return runs_to_come(f"{plural(comparison.missing, 'fine-tuning')} more", comparison.missing, each)
     return NextExperiment("more seeds of both arms, under a next version of the rules")

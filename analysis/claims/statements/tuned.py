@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from analysis.claims.statements.contests import ALLOWED, BETTER, SAME, WORSE
+from analysis.claims.statements.hours import FINE_TUNINGS, hours_by_preset
 from analysis.claims.statements.judgement import (
     CONTRADICTED,
     DECIDED,
@@ -21,14 +22,13 @@ from analysis.core.formatting import plural, signed
 from analysis.rules import SurgeryRules, TunedStatement, surgery_rules, training_rules
 from analysis.statistics import Difference, difference, equivalence, holm, seeds_needed, unresolved_reason
 
+PRESET = "surgery"
 SCORES = (
     "SELECT s.variant, s.seed, s.task, s.value, s.run_id, r.config FROM scores s JOIN runs r USING (run_id) "
-    "JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = 'surgery' "
+    f"JOIN tasks t ON t.task = s.task AND t.metric = s.metric WHERE s.preset = '{PRESET}' "
     "ORDER BY s.variant, s.seed, s.task, r.created"
 )
 POINTS = 100
-ARM_HOURS = 0.3
-"""Hours of one core that an arm and seed take, about."""
 
 Values = Mapping[str, Mapping[int, Mapping[str, float]]]
 """Arm -> seed -> task -> the main metric, as a fraction; seeds and runs that the rules count alone."""
@@ -85,7 +85,8 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
         for statement, result in zip(rules.statements, results, strict=True)
     ]
     rows = zip(rules.statements, results, holm(p_values).adjusted, strict=True)
-    return [_judge_statement(*row, values, rules, titles) for row in rows]
+    each = hours_by_preset(ask, FINE_TUNINGS).get(PRESET)
+    return [_judge_statement(*row, values, rules, titles, each) for row in rows]
 
 
 def _missing(statement: TunedStatement, values: Values, rules: SurgeryRules) -> int:
@@ -99,6 +100,7 @@ def _judge_statement(
     values: Values,
     rules: SurgeryRules,
     titles: Mapping[str, str],
+    each: float | None,
 ) -> Judgement:
     names = [titles.get(name, name) for name in (statement.arm, statement.baseline)]
     missing = _missing(statement, values, rules)
@@ -120,7 +122,7 @@ def _judge_statement(
             f"{names[0]} scores {signed(result.mean, 1)} points compared with {names[1]}{interval}, {result.n} seeds"
         )
     verdict = OPEN if not word else SUPPORTED if word in ALLOWED[statement.expect] else CONTRADICTED
-    experiment = _next_experiment(missing, result, rules) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(missing, result, rules, each) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -152,10 +154,10 @@ def _judge_statement(
     )
 
 
-def _next_experiment(missing: int, result: Difference, rules: SurgeryRules) -> NextExperiment:
-    """The fine-tunings that would settle an open statement, with their seeds and hours."""
+def _next_experiment(missing: int, result: Difference, rules: SurgeryRules, each: float | None) -> NextExperiment:
+    """The fine-tunings that would settle an open statement. each: hours of one on all tasks, where any is stored."""
     if missing:
-        return runs_to_come(f"{plural(missing, 'fine-tuning')} more", missing * ARM_HOURS)
+        return runs_to_come(f"{plural(missing, 'fine-tuning')} more", missing, each)
     # The least difference that the interval so far leaves possible, but none that would not matter.
     nearest = max(result.low, -result.high, 0.0)
     seeds = seeds_needed(max(nearest, rules.margin), result.sd, alpha=0.05 / len(rules.statements))
@@ -163,5 +165,6 @@ def _next_experiment(missing: int, result: Difference, rules: SurgeryRules) -> N
         return NextExperiment("more than a thousand new seeds of each arm, under a next version of the rules")
     return runs_to_come(
         f"{plural(seeds, 'new seed')} of each arm, under a next version of the rules: {2 * seeds} fine-tunings",
-        2 * seeds * ARM_HOURS,
+        2 * seeds,
+        each,
     )
