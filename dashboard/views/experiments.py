@@ -20,7 +20,7 @@ TABS = {
     "parts": ("What the gain is made of", trainings.draw, ("contrasts", "parts", "scores")),
     "conditions": ("Other conditions", trainings.draw, ("length", "widths", "settings")),
     "costs": ("Costs", trainings.draw, ("costs",)),
-    "refit": ("A finished encoder refitted", refitted.draw, ("refit",)),
+    "refit": ("Refitted encoder", refitted.draw, ("refit",)),
     "glue": ("GLUE", glue.draw, ("glue",)),
     "published": ("Papers", papers.draw, ("published",)),
 }

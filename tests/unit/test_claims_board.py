@@ -284,12 +284,15 @@ def test_a_verdict_is_told_first_only_in_a_sentence_that_stands_alone(claims) ->
 def test_the_line_beside_the_number_is_the_stored_bound() -> None:
     lines = 0
     for one in (one for one in stored.statements() if one.effect is not None and size(one).line):
-        bounds = {abs(bound) for bound in (one.lower, one.upper) if bound is not None}
-        shown = abs(number_of(size(one).line.removeprefix("±")))
-        shown = 1 - shown if one.unit in TOLD_AS_OTHERS else shown
-        assert any(shown == pytest.approx(bound, rel=1e-6) for bound in bounds), (one.id, size(one))
+        bounds = [bound for bound in (one.lower, one.upper) if bound is not None]
+        shown = [number_of(part) for part in size(one).line.replace("±", "−").split(" and ")]
+        shown = [1 - value for value in shown] if one.unit in TOLD_AS_OTHERS else shown
+        both = [shown[0], -shown[0]] if "±" in size(one).line else shown
+        assert both == pytest.approx(bounds, rel=1e-6), (one.id, size(one))
+        assert ("lines are" in size(one).line_in_words) == (len(bounds) == 2)
         lines += 1
     assert lines > 60
+    assert size(statement("C34i")).line == "−0.1 and 0", "slightly better: two bounds, and one of them is zero"
 
 
 def test_the_tally_of_a_question_is_the_sum_of_its_claims() -> None:

@@ -8,6 +8,8 @@ from analysis.claims.statements.judgement import Judgement
 from analysis.core.formatting import SUPERSCRIPT, fixed, signed, signed_or_zero, significant
 
 Form = Callable[[float], str]
+BOTH = " and "
+"""Between two bounds that are not as far from zero."""
 
 
 def _plain(value: float) -> str:
@@ -70,7 +72,7 @@ class PrintedSize:
     @property
     def line_in_words(self) -> str:
         """The place of the rule's bound: `the rule’s line is at −0.01`; empty where there is none."""
-        lines = "lines are" if self.line.startswith("±") else "line is"
+        lines = "lines are" if self.line.startswith("±") or BOTH in self.line else "line is"
         return f"the rule’s {lines} at {self.line}" if self.line else ""
 
     @property
@@ -216,12 +218,13 @@ def _rounded(value: float, form: Form, unit: str) -> str:
 
 
 def _line(judgement: Judgement, form: Form) -> str:
-    """The bound in the form of the number, without zeros at its end; two bounds are as far from zero on both sides."""
-    if judgement.lower is not None and judgement.upper is not None:
-        return "±" + ZEROS.sub(r"\1", form(judgement.upper)).lstrip("+")
-    bound = judgement.upper if judgement.lower is None else judgement.lower
-    if bound is None:
-        return ""
-    if not bound and form is not _percent_of_others:
-        return "0"
-    return ZEROS.sub(r"\1", form(bound))
+    """The bounds in the form of the number: `−0.05`, `±0.05` where both are as far from zero, else `−0.1 and 0`."""
+    bounds = [bound for bound in (judgement.lower, judgement.upper) if bound is not None]
+    if len(bounds) == 2 and bounds[0] == -bounds[1]:
+        return "±" + _bound(bounds[1], form).lstrip("+")
+    return BOTH.join(_bound(bound, form) for bound in bounds)
+
+
+def _bound(value: float, form: Form) -> str:
+    """One bound, without zeros at its end."""
+    return ZEROS.sub(r"\1", form(value)) if value or form is _percent_of_others else "0"
