@@ -88,7 +88,7 @@ def draw(pickers: Pickers) -> None:
         + "\n".join(f"- **{NEEDS[need].title}**: {NEEDS[need].means}" for need in deciding),
         wrap=True,
     )
-    answer, right = st.columns([3, 1], vertical_alignment="bottom")
+    answer, right = st.columns([9, 4], vertical_alignment="bottom")
     with right.container(horizontal_alignment="right"):
         size = _draw_size(pickers)
     try:

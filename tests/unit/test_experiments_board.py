@@ -277,7 +277,7 @@ def test_a_row_of_other_seeds_says_its_distance_and_that_no_seed_is_shared(store
     apart = [row for row in shown.rows if row.gap is None and row.outcome != "baseline"]
     assert [row.variant for row in apart] == ["no_position"]
     losses, adding = (np.mean(list(shown.row(name).losses.values())) for name in ("no_position", BASELINE))
-    words = f"loss {losses:.2f} (+{losses - adding:.2f}), by other seeds than adding"
+    words = f"loss {losses:.2f} (+{losses - adding:.2f}), by other seeds"
     drawn = row_data(apart[0], shown)
     assert (drawn["own"], drawn["few"]) == (words, "not judged")
     assert f"final {words}." in spoken(apart[0], shown, "")

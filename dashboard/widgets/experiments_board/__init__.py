@@ -227,7 +227,7 @@ def _own_loss(row: VariantRow, board: ExperimentsBoard) -> str:
         return f"loss {row.loss:.2f}"
     adding = next((one.loss for one in board.rows if one.outcome == "baseline"), None)
     apart = f" ({signed_or_zero(row.loss - adding)})" if adding is not None else ""
-    return f"loss {row.loss:.2f}{apart}, by other seeds than adding"
+    return f"loss {row.loss:.2f}{apart}, by other seeds"
 
 
 def _told_in_words(row: VariantRow) -> str:
