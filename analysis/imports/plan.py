@@ -22,7 +22,7 @@ from analysis.imports.curves import end_at_first_not_finite
 from analysis.imports.limits import MAX_BAD, MAX_FILES, MAX_LISTED, MAX_MIB, MAX_ROWS, STALE_SECONDS, max_stored_bytes
 from analysis.imports.reader import BadRow, Files, UncheckedRow, UserMetadata
 from analysis.imports.readers import READERS
-from analysis.imports.rows import CURVE, KEYS, SCORE, InvalidValue, check_row
+from analysis.imports.rows import CURVE, KEYS, SCORE, CheckedTexts, InvalidValue, check_row
 from analysis.imports.texts import UnreadableFile, disguise, text
 from analysis.store import files as store_files
 from analysis.store.paths import data_folder
@@ -32,6 +32,7 @@ Key = tuple[object, ...]
 """Identifies rows or runs: a kind, and values of the columns in `KEYS` or `GROUPS`."""
 TEXT_SUFFIXES = (".csv", ".jsonl", ".json", ".yaml")
 """The ends of names of text files, whichever reader takes them."""
+AS_SORTED_JSON = json.JSONEncoder(sort_keys=True).encode
 GROUPS = ("preset", "variant", "seed")
 """The columns that the rows of one imported run share, besides the form and the kind."""
 
@@ -130,6 +131,7 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
     seen: dict[Key, tuple[UncheckedRow, Values]] = {}
     stored = _stored_rows()
     settings: dict[str, Mapping[str, object]] = {}
+    checked: CheckedTexts = {}
     count = 0
     for form, reader in sorted(READERS.items(), key=lambda item: item[1].last):
         reading = reader.read(remaining, metadata or UserMetadata())
@@ -144,7 +146,7 @@ def plan(files: Files, metadata: UserMetadata | None = None) -> Plan:
                 break
             count += 1
             try:
-                kind, values = check_row(row.values)
+                kind, values = check_row(row.values, checked)
                 key = (kind, *(values[name] for name in KEYS[kind]))
                 _check_consistent(key, values, row, seen)
             except InvalidValue as error:
@@ -219,7 +221,7 @@ def _planned_run(
 ) -> PlannedRun:
     form, kind = str(key[0]), str(key[1])
     rows = [values for _, values in members]
-    canonical = json.dumps([kind, sorted(json.dumps(row, sort_keys=True) for row in rows)])
+    canonical = json.dumps([kind, sorted(map(AS_SORTED_JSON, rows))])
     sources = list(dict.fromkeys(row.file for row, _ in members))
     candidates = [settings.get(row.file if row.line is None else f"{row.file}:{row.line}") for row, _ in members]
     settings_of_run = next((candidate for candidate in candidates if candidate), {})

@@ -101,6 +101,10 @@ SCORE: dict[str, Check] = _shared(_score_metric) | {
     "seconds": _non_negative,
 }
 CURVE: dict[str, Check] = _shared(_curve_metric) | {"step": _integer, "tokens": _integer, "seconds": _non_negative}
+CheckedTexts = dict[tuple[str, str, str] | None, str | int | float]
+"""Kind, column and text of a cell -> its value as it is stored."""
+MAX_CHECKED = 20_000
+"""Texts that are kept, so that many different ones take no more memory."""
 COLUMNS = list(dict.fromkeys([*SCORE, *CURVE]))
 REQUIRED = {
     "scores": ("variant", "task", "metric", "seed", "learning_rate", "value"),
@@ -125,8 +129,12 @@ def kind(row: Mapping[str, object]) -> str:
     return "scores" if task else "curves"
 
 
-def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """The kind, and the row as it is stored, with all columns. Raises InvalidValue that names every bad value."""
+def check_row(row: Mapping[str, object], checked: CheckedTexts | None = None) -> tuple[str, dict[str, Any]]:
+    """The kind, and the row as it is stored, with all columns. Raises InvalidValue that names every bad value.
+
+    checked: the texts of earlier rows that were checked, which is added to; most cells say what others said.
+    """
+    checked = {} if checked is None else checked
     values = {name: value for name, value in row.items() if value is not None and value != ""}
     row_kind = kind(values)
     checks = SCORE if row_kind == "scores" else CURVE
@@ -140,11 +148,20 @@ def check_row(row: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         faults.append(f"says no {join_names(lacking)}; expected {', '.join(REQUIRED[row_kind])}{remedy}")
     result: dict[str, Any] = dict.fromkeys(checks)
     for name, check in checks.items():
+        if name not in values:
+            continue
+        value = values[name]
+        cell = (row_kind, name, value) if isinstance(value, str) else None
+        if cell in checked:
+            result[name] = checked[cell]
+            continue
         try:
-            if name in values:
-                result[name] = check(values[name])
+            result[name] = check(value)
         except InvalidValue as error:
             faults.append(f"{name} is {error}")
+        else:
+            if cell and len(checked) < MAX_CHECKED:
+                checked[cell] = result[name]
     if faults:
         raise InvalidValue("; ".join(faults))
     preset = result["preset"]

@@ -50,7 +50,7 @@ def test_a_row_opens_under_itself_and_closes(page: Page, address: str) -> None:
     assert above["y"] < box["y"] < below["y"]
     row.click()
     expect(opened).to_have_count(0)
-    assert "row=" not in page.url
+    expect(page).not_to_have_url(re.compile("row="))
 
 
 @pytest.mark.parametrize("path", ["geometry", "choose?row=rotary"])

@@ -21,7 +21,7 @@ from analysis.ablation.glue.tasks import TASKS
 from analysis.imports.naming import score_key, task_name
 from analysis.imports.plan import Plan, plan
 from analysis.imports.reader import READERS, InvalidValue, UserMetadata, parsed
-from analysis.imports.rows import check_row
+from analysis.imports.rows import CheckedTexts, check_row
 
 Files = dict[str, bytes]
 SETTINGS = {"task_name": "rte", "seed": 3, "learning_rate": 3e-05, "variant": "mine"}
@@ -590,3 +590,24 @@ def test_a_row_names_all_of_its_faults_at_once() -> None:
     said = str(fault.value)
     for part in ("the columns 'lr' and 'sead' are not known", "says no learning_rate", "seed is -1", "value is 'high'"):
         assert part in said
+
+
+def test_what_earlier_rows_said_changes_no_row() -> None:
+    """A text may be good in one column and bad in another, or of one kind of row and not of the other."""
+    score = {"variant": "rte", "task": "rte", "metric": "accuracy", "seed": "3", "learning_rate": "2e-5", "value": ".5"}
+    point = {"variant": "rte", "metric": "validation_loss", "seed": "3", "step": "3", "value": "3"}
+    bad = {**score, "task": "3", "seed": "rte"}
+    wrong_metric = {**point, "metric": "accuracy"}
+    rows = [score, point, bad, wrong_metric, {**score, "value": 0.5}, {**score, "seed": True}, score, bad, point]
+    checked: CheckedTexts = {}
+    for row in rows:
+        try:
+            alone: Any = check_row(row)
+        except InvalidValue as fault:
+            alone = str(fault)
+        try:
+            after_others: Any = check_row(row, checked)
+        except InvalidValue as fault:
+            after_others = str(fault)
+        assert after_others == alone, row
+    assert len(checked) == 11, "the good texts of both kinds, each once"
