@@ -23,6 +23,8 @@ PRODUCTS = frozenset(
     )
 )
 """The products of matrices that forward and backward passes consist of."""
+COMPOSED = frozenset((torch.ops.aten.linear.default, torch.ops.aten.matmul.default))
+"""Operations that consist of these. In inference mode PyTorch takes them apart only after they were seen here."""
 WITHOUT_BFLOAT16 = frozenset(("DEFAULT", "NO AVX", "AVX2"))
 """The names that PyTorch gives to processors for which it has no fast products in bfloat16."""
 
@@ -35,6 +37,9 @@ class RoundedProducts(TorchDispatchMode):
     ) -> Any:
         """The result of one operation. func: the operation; args: its tensors, all of one type, and its numbers."""
         options = kwargs or {}
+        if func in COMPOSED and args[0].dtype == torch.bfloat16:
+            with self:
+                return func.decompose(*args, **options)
         if func not in PRODUCTS or args[0].dtype != torch.bfloat16:
             return func(*args, **options)
         return func(*(one.float() if isinstance(one, Tensor) else one for one in args), **options).bfloat16()

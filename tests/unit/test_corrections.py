@@ -54,8 +54,16 @@ def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> Non
     assert set(log[log.replaced_by == "withdrawn"].index) == withdrawn
     made_again = log[(log.replaced_by != "withdrawn") & (log.replaced_by != log.index)]
     assert set(made_again.index) == repeated | set(asked_again)
+    encoders = {id: (one.variant, one.baseline, one.kind) for id, (one, _) in encoder_contests().items()}
+    trained = {
+        one["id"]: (one["variant"], one["baseline"], one["kind"])
+        for file in rule_files() for kind in ("statement", "contest") for one in file.content.get(kind, ())
+        if "variant" in one
+    }  # fmt: skip
     for name, later in made_again.replaced_by.items():
         assert later in current | set(made_again.index), "the statement in its place is judged, or was asked again, too"
+        sides = [{**trained, **encoders}[id] for id in (name, later)]
+        assert sides[0] == sides[1], "the same difference, and no reverse of it, where a sentence names the first"
         now = statement(str(name))
         assert now == statement(str(later))
         assert linked_statements()[str(name)] == (now.parent, now.id), "a link to the first opens the one in its place"

@@ -1,9 +1,11 @@
 """Products in bfloat16 that are computed in float32 and rounded, beside PyTorch's own and beside float64."""
 
+from typing import Any
+
 import pytest
 import torch
 
-from analysis.ablation.rounded_products import RoundedProducts, fast_bfloat16
+from analysis.ablation.rounded_products import PRODUCTS, RoundedProducts, fast_bfloat16
 
 SHAPES = {"mm": ((33, 65), (65, 17)), "bmm": ((3, 33, 65), (3, 65, 17))}
 EPSILON = torch.finfo(torch.bfloat16).eps
@@ -55,6 +57,29 @@ def test_a_step_under_autocast_has_pytorch_s_own_loss_and_gradients() -> None:
     for gradient, other in zip(gradients, own, strict=True):
         assert gradient.dtype == torch.float32
         torch.testing.assert_close(gradient, other, rtol=0.1, atol=0.02 * float(other.abs().max()))
+
+
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, torch.enable_grad])
+def test_every_product_of_a_forward_pass_is_rounded(mode: Any) -> None:
+    """Those of layers with and without a bias, and of batches, in each way to run a model."""
+    rounded: list[str] = []
+
+    class Counting(RoundedProducts):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func in PRODUCTS and args[0].dtype == torch.bfloat16:
+                rounded.append(func.__name__.split(".")[0])
+            return super().__torch_dispatch__(func, types, args, kwargs)
+
+    torch.manual_seed(0)
+    with_bias, without = torch.nn.Linear(24, 32), torch.nn.Linear(32, 8, bias=False)
+    inputs = torch.randn(4, 10, 24)
+    with mode(), torch.autocast("cpu", torch.bfloat16):
+        own = without(with_bias(inputs))
+        with Counting():
+            hidden = without(with_bias(inputs))
+            hidden @ hidden.transpose(1, 2)
+    assert rounded == ["addmm", "mm", "bmm"]
+    torch.testing.assert_close(hidden, own, rtol=2 * EPSILON, atol=0.01)
 
 
 def test_other_types_and_other_operations_are_left_alone() -> None:
