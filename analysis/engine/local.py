@@ -1,11 +1,14 @@
 """Tasks on this machine, each in a process of its own, several side by side, with a bar for each."""
 
 import multiprocessing
+import os
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 from queue import Empty
+from threading import Thread
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -30,7 +33,7 @@ def side_by_side(
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     with (
         Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=1) as progress,
-        ProcessPoolExecutor(workers, mp_context=context, initializer=_set_queue, initargs=(updates,)) as pool,
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(updates,)) as pool,
     ):
         overall = progress.add_task("all runs", total=len(tasks), completed=len(done))
         running: dict[Future[None], TaskT] = {}
@@ -76,16 +79,24 @@ def _update_bars(updates: "Queue[tuple[str, str, float]]", progress: Progress, b
             progress.update(bars[key], completed=share, description=f"{name}: {activity}")
 
 
-def _set_queue(updates: "Queue[tuple[str, str, float]]") -> None:
+def _begin_worker(updates: "Queue[tuple[str, str, float]]") -> None:
+    """Keeps the queue, and ends this process with the one that started it: a killed command leaves nobody training."""
     global _updates
     _updates = updates
+    if (parent := multiprocessing.parent_process()) is not None:
+        Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _run_task(task: Task) -> None:
     reported = ["", -1.0]
 
     def report(activity: str, share: float) -> None:
-        assert _updates is not None  # set by `_set_queue`
+        assert _updates is not None  # set by `_begin_worker`
         if activity != reported[0] or share - float(reported[1]) > 0.005:
             reported[:] = [activity, share]
             _updates.put((task.key, activity, share))

@@ -142,10 +142,12 @@ def same(one: Path, two: Path) -> None:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    for child in psutil.Process(process.pid).children(recursive=True):
-        child.kill()
+    """Kills the command alone: its workers end by themselves."""
+    workers = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
     process.wait()
+    _, left = psutil.wait_procs(workers, timeout=5)
+    assert not left, "a worker goes on without the command that started it"
 
 
 def wait_for(there: Callable[[], bool], ended: Callable[[], bool]) -> None:
