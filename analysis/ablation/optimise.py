@@ -3,7 +3,6 @@
 import ctypes
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TypeVar
 
 import torch
@@ -65,7 +64,7 @@ def train_step(
 
     use_bfloat16: matrix products in bfloat16 by autocast, weights and optimiser in float32.
     """
-    with fast_bfloat16(device) if use_bfloat16 else nullcontext():
+    with fast_bfloat16(device, enabled=use_bfloat16):
         with torch.autocast(device, torch.bfloat16, enabled=use_bfloat16):
             loss = losses(*batch).mean()
         loss.backward()

@@ -1,9 +1,8 @@
 """Matrix products in bfloat16 on processors that have no instructions for it.
 
-PyTorch computes such products with a loop of its own there, 37 times slower than in float32 (products of 1,024 by 128
-by 512 on a processor with AVX2). Here the factors, which are rounded to bfloat16 already, are multiplied in float32 and
-the result is rounded: the same number as from the instructions, which add up in float32, too, but for the order of the
-sum.
+PyTorch computes such products with a slow loop of its own there (`tests/benchmarks/rounded_products.py`). Here the
+factors, which are rounded to bfloat16 already, are multiplied in float32 and the result is rounded: the same number as
+from the instructions, which add up in float32, too, but for the order of the sum.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +44,7 @@ class RoundedProducts(TorchDispatchMode):
         return func(*(one.float() if isinstance(one, Tensor) else one for one in args), **options).bfloat16()
 
 
-def fast_bfloat16(device: str) -> AbstractContextManager[object]:
+def fast_bfloat16(device: str, *, enabled: bool = True) -> AbstractContextManager[object]:
     """A context in which products in bfloat16 are fast: nothing is changed where the device has them by itself."""
-    slow = device == "cpu" and torch.backends.cpu.get_cpu_capability() in WITHOUT_BFLOAT16
+    slow = enabled and device == "cpu" and torch.backends.cpu.get_cpu_capability() in WITHOUT_BFLOAT16
     return RoundedProducts() if slow else nullcontext()

@@ -5,7 +5,6 @@ The same model, data, settings and seed give the same predictions, bit for bit o
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict
 
@@ -211,7 +210,7 @@ def _train(
     model.train()
     for step, rows in enumerate(batches, start=1):
         batch = train.batch(rows, device)
-        with fast_bfloat16(device.type) if settings.half else nullcontext():
+        with fast_bfloat16(device.type, enabled=settings.half):
             logits = _logits(model, batch, task, device, settings.half)
             loss = _loss(logits, labels[torch.from_numpy(rows).to(device)], task)
             optimizer.zero_grad(set_to_none=True)
@@ -253,7 +252,7 @@ def _outputs(
     """float64 (example, output), in the order of the split."""
     model.eval()
     outputs = np.empty((len(tokens), task.num_labels))
-    with torch.inference_mode(), fast_bfloat16(device.type) if settings.half else nullcontext():
+    with torch.inference_mode(), fast_bfloat16(device.type, enabled=settings.half):
         for rows in tokens.sorted(4 * settings.batch_size):
             outputs[rows] = _logits(model, tokens.batch(rows, device), task, device, settings.half).cpu().numpy()
     return outputs

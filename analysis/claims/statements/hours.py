@@ -10,9 +10,9 @@ MEDIANS = (
 )
 """The median hours of the runs of each preset but for pilots, which are shorter. Those of a training are processor time
 of its steps, without the evaluations between them; those of a fine-tuning or a refit passed on the clock."""
-TIMES_OF_ANOTHER = {"width256": ("width128", 2.6)}
-"""Presets of which no run is stored -> another one, and how many times as long a step takes: bert_a, processor time of
-one core in one process, 30 November 2026."""
+TIMES_OF_ANOTHER = {"width256": ("width128", 2.5)}
+"""Presets of which no run is stored -> another one, and how many times as long a step takes
+(`tests/benchmarks/widths.py`, table of 30 November 2026)."""
 
 TRAININGS, REFITS, FINE_TUNINGS = "curves", "refits", "scores"
 """Kinds of results whose runs are timed."""
