@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 FOLDER = Path(__file__).parent
 TRAININGS = FOLDER / "trainings.toml"
 DECODERS = FOLDER / "decoders.toml"
-TRAINING_FILES = (TRAININGS, DECODERS, FOLDER / "one_turned_key.toml", FOLDER / "decoders_2.toml")
+TRAINING_FILES = (
+    TRAININGS,
+    DECODERS,
+    FOLDER / "one_turned_key.toml",
+    FOLDER / "decoders_2.toml",
+    FOLDER / "decoders_3.toml",
+)
 """The files that judge trainings as version 2 does."""
 ENCODERS = FOLDER / "encoders.toml"
 ENCODER_FILES = (
@@ -112,7 +118,7 @@ class Contest:
     kind: `final_loss`, `loss_4x` (the same at four times the training length) or `steps_to_leave` (the plateau).
     expect: the standing that the statement claims. family: the name of the statements with which its p-value is
     corrected for multiple tests; empty for none. plateau: whether the two sides have a plateau that they must have
-    left.
+    left. asks_again: the statement of an earlier file on the same two variants whose place it takes once it is trained.
     """
 
     id: str
@@ -124,6 +130,7 @@ class Contest:
     seeds: tuple[int, ...]
     family: str = ""
     plateau: bool = True
+    asks_again: str = ""
 
     @property
     def parent(self) -> str:
@@ -354,6 +361,11 @@ def rules_of_preset(preset: str) -> EncoderRules | None:
 
 def _begun_here(preset: str) -> tuple[EncoderRules, ...]:
     return tuple(one for one in all_encoder_rules() if preset in one.recipes and preset not in one.preset_begun_under)
+
+
+def repeating_contests() -> tuple[Contest, ...]:
+    """The statements of version 2's files that ask an earlier one again, with new seeds."""
+    return tuple(one for rules in version_2_rules() for one in rules.statements if one.asks_again)
 
 
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:

@@ -34,6 +34,7 @@ from analysis.rules import (
     encoder_contests,
     encoder_rules,
     fact_checks,
+    repeating_contests,
     rule_files,
     rules_for,
     version_2_rules,
@@ -177,6 +178,9 @@ def _asked_again(judged: Mapping[str, Judgement]) -> dict[str, AskedAgain]:
                 seeds = plural(len(judge.seeds), "new seed")
                 words = f"{later.id} compares the same two{recipe} on {seeds}"
                 found[old] = AskedAgain(judged[later.id], words)
+    for decoders in repeating_contests():
+        words = f"{decoders.id} compares the same two on {plural(len(decoders.seeds), 'new seed')}"
+        found[decoders.asks_again] = AskedAgain(judged[decoders.id], words)
     return found
 
 
