@@ -363,9 +363,28 @@ def _begun_here(preset: str) -> tuple[EncoderRules, ...]:
     return tuple(one for one in all_encoder_rules() if preset in one.recipes and preset not in one.preset_begun_under)
 
 
-def repeating_contests() -> tuple[Contest, ...]:
-    """The statements of version 2's files that ask an earlier one again, with new seeds."""
-    return tuple(one for rules in version_2_rules() for one in rules.statements if one.asks_again)
+class RepeatingContest(NamedTuple):
+    """A statement that asks an earlier one about the same two variants again, with the new seeds of its file."""
+
+    id: str
+    asks_again: str
+    variant: str
+    baseline: str
+    kind: str
+    preset: str
+    seeds: tuple[int, ...]
+
+
+def repeating_contests() -> tuple[RepeatingContest, ...]:
+    """The statements of all files that name an earlier one whose place they take once they are trained."""
+    return tuple(
+        RepeatingContest(one.id, one.asks_again, one.variant, one.baseline, one.kind, preset, seeds)
+        for one, preset, seeds in (
+            *((one, one.preset, rules.seeds) for one, rules in encoder_contests().values()),
+            *((one, rules.preset, one.seeds) for rules in version_2_rules() for one in rules.statements),
+        )
+        if one.asks_again
+    )
 
 
 def encoder_contests() -> Mapping[str, tuple[EncoderContest, EncoderRules]]:

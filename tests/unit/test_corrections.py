@@ -12,7 +12,7 @@ from analysis.claims.statements.by_id import StatementsById
 from analysis.claims.statements.encoders import repetition
 from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED
 from analysis.claims.statements.stored import linked_statements, statements
-from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, encoder_contests, rule_files
+from analysis.rules import MEASUREMENTS, SURGERIES, TRAININGS, encoder_contests, repeating_contests, rule_files
 from analysis.store import read
 
 CONTENT = corrections.corrections_file().content
@@ -35,22 +35,22 @@ def test_what_is_corrected_stays_in_the_log_with_its_verdict(store: Path) -> Non
     }  # fmt: skip
     assert {"C34c", "C34d"} <= repeated
     asked_again = {
-        contest.asks_again: rules for contest, rules in encoder_contests().values()
-        if contest.asks_again and contest.id not in withdrawn
-        and contest.id not in behind_another()
+        contest.asks_again: contest for contest in repeating_contests()
+        if contest.id not in withdrawn and contest.id not in behind_another()
         and (contest.id not in current or not statement(contest.id).missing)
     }  # fmt: skip
     assert {"C15a", "C15c", "C22b", "C24a", "C24b", "C25a", "C27a"} <= set(asked_again)
-    for name, rules in asked_again.items():
+    for name, again in asked_again.items():
         reasons = " ".join(log[log.index == name].changed)
-        assert f" on {len(rules.seeds)} new seeds" in reasons
+        assert f" on {len(again.seeds)} new seeds" in reasons
         first = encoder_contests().get(name)
-        assert ("by recipe width128," in reasons) == (first is None or first[0].preset != "width128")
+        before = first[0].preset if first else "cpu2"
+        assert ("by recipe width128," in reasons) == (again.preset != before)
     assert not (repeated | set(asked_again)) & current
     for name in repeated:
-        again = repetition(*encoder_contests()[name])
-        assert again
-        assert f"{len(again[1].seeds)} new seeds" in log.changed[name]
+        later = repetition(*encoder_contests()[name])
+        assert later
+        assert f"{len(later[1].seeds)} new seeds" in log.changed[name]
     assert set(log[log.replaced_by == "withdrawn"].index) == withdrawn
     made_again = log[(log.replaced_by != "withdrawn") & (log.replaced_by != log.index)]
     assert set(made_again.index) == repeated | set(asked_again)

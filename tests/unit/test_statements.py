@@ -27,6 +27,8 @@ from analysis.rules import (
     all_encoder_rules,
     decoder_rules,
     encoder_rules,
+    manifest_of,
+    repeating_contests,
     rule_files,
     rules_for,
     surgery_rules,
@@ -326,6 +328,37 @@ def test_runs_of_another_file_of_rules_count_where_a_file_names_it() -> None:
     found = contests.judged_runs(rows, [], rules)
     assert {variant: set(runs) for variant, runs in found.runs.items()} == {contest.variant: {10}, baseline: {11}}
     assert len(found.refused) == 4
+
+
+def test_statements_on_decoders_are_asked_again_with_seeds_that_nobody_has_trained() -> None:
+    """The same two on the same end point, by the same recipe, with runs that begin under the first file of each."""
+    again = next(rules for rules in version_2_rules() if rules.version == 24)
+    names = ("preset", "steps", "learning_rate", "margin", "plateau", "by_half", "earlier", "steps_of")
+    for name in names:
+        assert getattr(again, name) == getattr(decoder_rules(), name)
+    assert again.spread == math.inf
+    asked = {one["id"]: one for file in rule_files() for kind in ("statement", "contest")
+             for one in file.content.get(kind, ())}  # fmt: skip
+    taken = {seed for rules in version_2_rules() if rules != again for one in rules.statements for seed in one.seeds}
+    for contest in again.statements:
+        before = asked[contest.asks_again]
+        for name in ("variant", "baseline", "kind", "expect"):
+            assert getattr(contest, name) == before[name]
+        assert len(contest.seeds) == 8
+        assert not set(contest.seeds) & taken
+        assert not contest.plateau
+    for variant, name in again.begun_under.items():
+        begun = {"trainings.toml": RULES, "decoders.toml": decoder_rules()}[name]
+        assert manifest_of(again.preset, variant, 20) == begun.manifest()
+
+
+def test_no_run_of_seeds_that_are_asked_again_began_before_its_rules_were_frozen(store: Path) -> None:
+    frozen = {one.id: rules.frozen for rules in version_2_rules() for one in rules.statements if one.asks_again}
+    contests_of = [one for one in repeating_contests() if one.id in frozen]
+    assert {one.preset for one in contests_of} == {"cpu2"}
+    for row in read.query("SELECT variant, seed, began FROM pretrainings WHERE preset = 'cpu2'").itertuples():
+        asking = [one for one in contests_of if row.variant in (one.variant, one.baseline) and row.seed in one.seeds]
+        assert all(row.began > frozen[one.id] for one in asking), row
 
 
 def test_a_loss_at_four_times_the_length_is_judged_by_itself() -> None:

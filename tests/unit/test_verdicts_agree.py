@@ -18,7 +18,7 @@ from analysis.figures import FIGURES
 from analysis.figures.training import trainings as training
 from analysis.narrative.answer import stored_answer as answer
 from analysis.narrative.reading import told
-from analysis.rules import encoder_contests, training_rules
+from analysis.rules import repeating_contests, training_rules
 
 RULES = training_rules()
 FINAL = [one for one in RULES.statements if one.kind == "final_loss"]
@@ -27,7 +27,7 @@ FINAL = [one for one in RULES.statements if one.kind == "final_loss"]
 @pytest.fixture
 def decided(store: Path) -> list[contests.Contest]:
     """Contests whose every training is stored, but for those whose place a later file has taken."""
-    replaced = {contest.asks_again for contest, _ in encoder_contests().values()} - {one.id for one in statements()}
+    replaced = {contest.asks_again for contest in repeating_contests()} - {one.id for one in statements()}
     asked = [one for one in FINAL if one.id not in replaced]
     found = [one for one in asked if (made := stored.standing(one.variant, one.baseline)) and not made.missing]
     assert len(found) >= 8, "the committed data decide the core contest"

@@ -37,6 +37,7 @@ from analysis.rules import (
     repeating_contests,
     rule_files,
     rules_for,
+    training_rules,
     version_2_rules,
 )
 
@@ -165,23 +166,22 @@ class AskedAgain(NamedTuple):
 
 def _asked_again(judged: Mapping[str, Judgement]) -> dict[str, AskedAgain]:
     """Statement -> the later one that repeats it with new seeds, complete or not."""
-    found, contests_by_id = {}, encoder_contests()
-    for name, (contest, rules) in contests_by_id.items():
-        again = repetition(contest, rules)
-        repeated = {name: (*again, "")} if again else {}
-        if contest.asks_again not in ("", *repeated):
-            first = contests_by_id.get(contest.asks_again)
-            same_recipe = first is not None and first[0].preset == contest.preset
-            repeated[contest.asks_again] = contest, rules, "" if same_recipe else f" by recipe {contest.preset},"
-        for old, (later, judge, recipe) in repeated.items():
-            if old in judged and later.id in judged:
-                seeds = plural(len(judge.seeds), "new seed")
-                words = f"{later.id} compares the same two{recipe} on {seeds}"
-                found[old] = AskedAgain(judged[later.id], words)
-    for decoders in repeating_contests():
-        words = f"{decoders.id} compares the same two on {plural(len(decoders.seeds), 'new seed')}"
-        found[decoders.asks_again] = AskedAgain(judged[decoders.id], words)
-    return found
+    contests_by_id = encoder_contests()
+    repeated = {
+        name: (again[0].id, again[1].seeds, "")
+        for name, (contest, rules) in contests_by_id.items()
+        if (again := repetition(contest, rules))
+    }
+    for later in repeating_contests():
+        first = contests_by_id.get(later.asks_again)
+        preset = first[0].preset if first else training_rules().preset
+        recipe = "" if preset == later.preset else f" by recipe {later.preset},"
+        repeated[later.asks_again] = later.id, later.seeds, recipe
+    return {
+        old: AskedAgain(judged[id], f"{id} compares the same two{recipe} on {plural(len(seeds), 'new seed')}")
+        for old, (id, seeds, recipe) in repeated.items()
+        if old in judged and id in judged
+    }
 
 
 def run_days(ask: Ask) -> dict[str, str]:

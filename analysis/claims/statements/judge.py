@@ -97,8 +97,7 @@ def judge(ask: Ask) -> Ledger:
         for contest in rules.statements:
             standing = contests.standing(contest, runs, rules, p_values.get(contest.id))
             judgements.append(_judge_trained(contest, standing, runs, rules, hours.get(rules.preset)))
-            # One that asks again stands for the two variants once its own seeds are trained.
-            if contest.kind == "final_loss" and not (contest.asks_again and standing.missing):
+            if contest.kind == "final_loss" and not contest.asks_again:
                 standings.append(_standing_row(contest, standing))
     arms = {arm.name: arm.title for arm in ARMS.values()}
     judgements += tuned.judge(ask, arms)

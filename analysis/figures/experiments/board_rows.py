@@ -386,7 +386,7 @@ def _trainings(preset: str) -> Trained | None:
     except NoResults:
         return None
     # Until a judged seed is trained there are pilots, which are compared with one another alone.
-    judged = preset not in judged_encoder_presets() or compared_by_rules(trainings.runs, MASKED).all()
+    judged = preset not in judged_encoder_presets() or compared_by_rules(trainings.runs, preset, MASKED).all()
     return trainings if judged else None
 
 

@@ -12,7 +12,7 @@ from analysis.figures.training.trainings import (
     objective,
     select_trainings,
 )
-from analysis.rules import encoder_contests
+from analysis.rules import repeating_contests
 
 
 class LaterRuns(NamedTuple):
@@ -28,15 +28,15 @@ def later_runs(variant: str, preset: str = "") -> LaterRuns | None:
     preset: of these alone; empty for any.
     """
     judged = {one.id: one for one in statements()}
-    for contest, rules in encoder_contests().values():
+    for contest in repeating_contests():
         one = judged.get(contest.id)
-        with_adding = (contest.variant, contest.baseline) == (variant, BASELINES[objective(variant)])
-        if not contest.asks_again or not with_adding or one is None or one.missing:
+        pair = contest.variant, contest.baseline
+        asked = contest.kind == "final_loss" and pair == (variant, BASELINES[objective(variant)])
+        if not asked or one is None or one.missing:
             continue
         if preset in ("", contest.preset):
             runs = index()
-            compared = runs.variant.isin([contest.variant, contest.baseline]) & runs.seed.isin(rules.seeds)
+            compared = runs.variant.isin(pair) & runs.seed.isin(contest.seeds) & (runs.preset == contest.preset)
             params = TrainingParameters(preset=contest.preset, objective=objective(variant))
-            ids = runs[compared & (runs.preset == contest.preset)].run_id.tolist()
-            return LaterRuns(one, select_trainings(params, run_ids=ids))
+            return LaterRuns(one, select_trainings(params, run_ids=runs[compared].run_id.tolist()))
     return None

@@ -140,7 +140,7 @@ def _without_pilots(runs: pd.DataFrame, params: SettingsParameters) -> pd.DataFr
     """The runs without the pilots of a rate at which the variant was trained with the seeds of the rules, too."""
     if params.preset not in encoder_rules().recipes:
         return runs
-    kept = compared_by_rules(runs, params.objective)
+    kept = compared_by_rules(runs, params.preset, params.objective)
     return runs[kept | ~kept.groupby([runs.setting, runs.variant]).transform("any")]
 
 

@@ -16,7 +16,7 @@ from analysis.ablation.variants import VARIANTS, named, title
 from analysis.core.errors import AddendError, NoResults
 from analysis.core.formatting import span
 from analysis.figures.figure import Parameters
-from analysis.rules import encoder_rules
+from analysis.rules import encoder_rules, training_rules
 from analysis.store import read
 from analysis.store.paths import cached_until_store_changes
 
@@ -254,7 +254,7 @@ def select_trainings(
 
     baseline: empty for the usual one. run_ids: if given, these runs are considered, and no others. Of a variant run at
     several peak learning rates, the one with the most seeds is selected; among equals, the one with the lowest mean
-    loss. Of a preset that the rules for encoders judge, the runs are those with the seeds that all variants share.
+    loss. Of a preset that rules judge, the runs are those with the seeds that all variants share.
     """
     asked = TrainingParameters(preset=params.preset, objective=params.objective, recipe=params.recipe, rate=params.rate)
     found = _selected(asked, None if run_ids is None else tuple(run_ids))
@@ -304,12 +304,9 @@ def _with_shared_seeds(rows: pd.DataFrame, params: TrainingParameters) -> tuple[
     The model without positions sets the plateau with seeds of its own, and stays. Runs that repeat a few comparisons
     with more seeds would give their variants other means than Home has. All stay where none has a shared seed.
     """
-    rules = encoder_rules()
-    if params.preset not in rules.recipes or not rows.seed.isin(rules.seeds).any():
-        return rows, ""
-    kept = compared_by_rules(rows, params.objective)
+    kept = compared_by_rules(rows, params.preset, params.objective)
     seeds = sorted(set(rows.seed[~kept]))
-    if not seeds:
+    if not seeds or not kept[rows.variant != ORDERLESS.get(params.objective)].any():
         return rows, ""
     return rows[kept], (
         f"Runs with other seeds ({seeds[0]} to {seeds[-1]}) are not counted here: they are pilots of a learning rate, "
@@ -317,11 +314,14 @@ def _with_shared_seeds(rows: pd.DataFrame, params: TrainingParameters) -> tuple[
     )
 
 
-def compared_by_rules(runs: pd.DataFrame, objective: str) -> "pd.Series[bool]":
-    """True for each run that the rules for encoders compare with all others, or that sets their plateau."""
-    rules = encoder_rules()
-    sets_plateau = (runs.variant == ORDERLESS.get(objective)) & runs.seed.isin(rules.plateau.seeds)
-    return runs.seed.isin(rules.seeds) | sets_plateau
+def compared_by_rules(runs: pd.DataFrame, preset: str, objective: str) -> "pd.Series[bool]":
+    """True for each run of a preset that its first rules compare with all others, or that sets their plateau."""
+    encoders, first = encoder_rules(), training_rules()
+    if preset in encoders.recipes:
+        sets_plateau = (runs.variant == ORDERLESS.get(objective)) & runs.seed.isin(encoders.plateau.seeds)
+        return runs.seed.isin(encoders.seeds) | sets_plateau
+    shared = set().union(*first.planned.values()) if preset == first.preset else ()
+    return runs.seed.isin(shared)
 
 
 def usual_baseline(objective: str, variants: Collection[str]) -> str:
