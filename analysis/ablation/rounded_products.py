@@ -1,8 +1,10 @@
 """Matrix products in bfloat16 on processors that have no instructions for it.
 
 PyTorch computes such products with a slow loop of its own there (`tests/benchmarks/rounded_products.py`). Here the
-factors, which are rounded to bfloat16 already, are multiplied in float32 and the result is rounded: the same number as
-from the instructions, which add up in float32, too, but for the order of the sum.
+factors are rounded to bfloat16, multiplied in float32, and the result is rounded: the same numbers as from the
+instructions, which add up in float32, too, but for the order of the sum. Gradients are rounded where autocast rounds
+them; those of a weight that is read twice in a step are added up in float32, and not in bfloat16. A recurrent layer
+multiplies inside PyTorch, where nothing here sees it, and stays slow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,37 +13,47 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 PRODUCTS = frozenset(
     (
-        torch.ops.aten.mm.default,
-        torch.ops.aten.addmm.default,
-        torch.ops.aten.bmm.default,
-        torch.ops.aten.baddbmm.default,
+        functional.linear,
+        torch.matmul,
+        torch.Tensor.matmul,
+        torch.Tensor.__matmul__,
+        torch.mm,
+        torch.bmm,
+        torch.addmm,
+        torch.baddbmm,
     )
 )
-"""The products of matrices that forward and backward passes consist of."""
-COMPOSED = frozenset((torch.ops.aten.linear.default, torch.ops.aten.matmul.default))
-"""Operations that consist of these. In inference mode PyTorch takes them apart only after they were seen here."""
+"""The functions by which models multiply matrices."""
 WITHOUT_BFLOAT16 = frozenset(("DEFAULT", "NO AVX", "AVX2"))
 """The names that PyTorch gives to processors for which it has no fast products in bfloat16."""
 
 
-class RoundedProducts(TorchDispatchMode):
-    """Computes products of bfloat16 matrices in float32 and rounds them, in forward and backward passes inside it."""
+class RoundedProducts(TorchFunctionMode):
+    """Computes in float32, and rounds, each product that is in bfloat16 by its factors' type or by autocast.
 
-    def __torch_dispatch__(
+    Backward passes need not run inside it: they follow the operations of the forward pass.
+    """
+
+    def __torch_function__(
         self, func: Any, types: Sequence[Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """The result of one operation. func: the operation; args: its tensors, all of one type, and its numbers."""
+        """The result of one function. func: any of PyTorch's; args: its tensors, all of one type, and its numbers."""
         options = kwargs or {}
-        if func in COMPOSED and args[0].dtype == torch.bfloat16:
-            with self:
-                return func.decompose(*args, **options)
-        if func not in PRODUCTS or args[0].dtype != torch.bfloat16:
+        if func not in PRODUCTS or not _in_bfloat16(args[0]):
             return func(*args, **options)
-        return func(*(one.float() if isinstance(one, Tensor) else one for one in args), **options).bfloat16()
+        with torch.autocast("cpu", enabled=False):
+            rounded = [one.bfloat16().float() if isinstance(one, Tensor) else one for one in args]
+            return func(*rounded, **options).bfloat16()
+
+
+def _in_bfloat16(factor: Tensor) -> bool:
+    autocast = torch.is_autocast_enabled("cpu") and factor.dtype == torch.float32
+    return autocast or factor.dtype == torch.bfloat16
 
 
 def fast_bfloat16(device: str, *, enabled: bool = True) -> AbstractContextManager[object]:

@@ -1,11 +1,17 @@
 """Products in bfloat16 that are computed in float32 and rounded, beside PyTorch's own and beside float64."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from analysis.ablation.rounded_products import PRODUCTS, RoundedProducts, fast_bfloat16
+from analysis.ablation.costs import random_batch
+from analysis.ablation.presets import preset
+from analysis.ablation.pretrain import build, tensors
+from analysis.ablation.rounded_products import RoundedProducts, fast_bfloat16
+from analysis.ablation.variants import VARIANTS
 
 SHAPES = {"mm": ((33, 65), (65, 17)), "bmm": ((3, 33, 65), (3, 65, 17))}
 EPSILON = torch.finfo(torch.bfloat16).eps
@@ -59,27 +65,52 @@ def test_a_step_under_autocast_has_pytorch_s_own_loss_and_gradients() -> None:
         torch.testing.assert_close(gradient, other, rtol=0.1, atol=0.02 * float(other.abs().max()))
 
 
+class InBfloat16(TorchDispatchMode):
+    """Notes the products that PyTorch itself computes in bfloat16."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.__name__.split(".")[0]
+        if name in ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul") and args[0].dtype == torch.bfloat16:
+            self.found.append(name)
+        return func(*args, **(kwargs or {}))
+
+
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, torch.enable_grad])
 def test_every_product_of_a_forward_pass_is_rounded(mode: Any) -> None:
     """Those of layers with and without a bias, and of batches, in each way to run a model."""
-    rounded: list[str] = []
-
-    class Counting(RoundedProducts):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func in PRODUCTS and args[0].dtype == torch.bfloat16:
-                rounded.append(func.__name__.split(".")[0])
-            return super().__torch_dispatch__(func, types, args, kwargs)
-
     torch.manual_seed(0)
     with_bias, without = torch.nn.Linear(24, 32), torch.nn.Linear(32, 8, bias=False)
     inputs = torch.randn(4, 10, 24)
     with mode(), torch.autocast("cpu", torch.bfloat16):
-        own = without(with_bias(inputs))
-        with Counting():
+        with InBfloat16() as own_products:
+            own = without(with_bias(inputs))
+            own @ own.transpose(1, 2)
+        with RoundedProducts(), InBfloat16() as products:
             hidden = without(with_bias(inputs))
-            hidden @ hidden.transpose(1, 2)
-    assert rounded == ["addmm", "mm", "bmm"]
+            scores = hidden @ hidden.transpose(1, 2)
+    assert len(own_products.found) >= 3
+    assert products.found == []
+    assert hidden.dtype == scores.dtype == torch.bfloat16
     torch.testing.assert_close(hidden, own, rtol=2 * EPSILON, atol=0.01)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_step_has_no_product_in_bfloat16_but_in_a_recurrent_layer(variant: str) -> None:
+    settings = preset("width128", variant=variant, layers=2, length=16, batch=2)
+    parent = VARIANTS[variant].needs
+    inherited = None if parent is None else build(replace(settings, variant=parent)).state_dict()
+    model = build(settings, inherited)
+    batch = tensors(random_batch(settings).step(0, 2, 0, causal=model.config.causal), "cpu")
+    with RoundedProducts(), InBfloat16() as products:
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = model.losses(*batch).mean()
+        loss.backward()
+    assert bool(products.found) == (variant == "recurrent")
+    assert torch.isfinite(loss)
 
 
 def test_other_types_and_other_operations_are_left_alone() -> None:
