@@ -3,16 +3,11 @@
 from pathlib import Path
 
 import pytest
-from judged import statement
+from judged import ask, fine_tuned
 
 from analysis.claims.statements.hours import FINE_TUNINGS, REFITS, TRAININGS, hours_by_preset
 from analysis.claims.statements.judgement import runs_to_come
-from analysis.core import frames
 from analysis.store import read
-
-
-def ask(sql: str) -> list[dict]:
-    return [dict(row._asdict()) for row in frames.rows(read.query(sql))]
 
 
 @pytest.mark.parametrize("kind", [TRAININGS, REFITS, FINE_TUNINGS])
@@ -36,7 +31,7 @@ def test_a_width_without_any_run_is_estimated_and_a_store_without_any_tells_none
 
 def test_an_open_statement_has_the_hours_of_the_runs_that_it_names(store: Path) -> None:
     """C10f was told with 0.3 hours an arm and seed, where the stored ones took nearly twice as long."""
-    one, each = statement("C10f"), hours_by_preset(ask, FINE_TUNINGS)["surgery"]
+    one, each = fine_tuned("C10f"), hours_by_preset(ask, FINE_TUNINGS)["surgery"]
     runs = int(one.would_decide.split(": ")[1].split()[0])
     assert one.hours == pytest.approx(runs * each)
     assert f"{runs} fine-tunings, about {one.hours:.0f} hours of one core" in one.would_decide

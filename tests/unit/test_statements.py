@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judged import fine_tuned
 from scipy import stats
 
 from analysis.ablation.plan import training
@@ -451,7 +452,7 @@ def test_the_picture_shades_what_the_rule_supports(store: Path) -> None:
     assert comparison.region(stored["C08a"], book) == Region(lower=-RULES.margin, upper=None)
     assert comparison.region(stored["C20b"], book) == Region(lower=RULES.margin, upper=None)
     assert comparison.region(stored["C30b"], book) == Region(lower=None, upper=RULES.margin)
-    assert comparison.region(stored["C09d"], book) == Region(lower=-1.0, upper=1.0)
+    assert comparison.region(fine_tuned("C09d"), book) == Region(lower=-1.0, upper=1.0)
     assert comparison.region(stored["C18a"], book) == Region(lower=None, upper=RULES.earlier)
     assert comparison.region(stored["C12a"], book) == Region(lower=None, upper=1.0)
     for one in stored.values():

@@ -195,7 +195,6 @@ register(
         values={"claim": "C10", "statement": "C10d"},
         part="reason",
         tempered_by=(
-            Tempering("C10f", OPEN, "Whether the separation costs anything after fine-tuning on GLUE is not decided."),
             Tempering(
                 "C09c",
                 CONTRADICTED,
