@@ -157,13 +157,19 @@ function spoken(row, needs) {
   return `${row.title}. ${row.users}. ${ticks}. ${loss}.${worse} ${number("loss on longer texts", row.longer)}. ${cost}, time ${timeInWords(row)}.`;
 }
 
+// A name in brackets at the end of a title, such as (TUPE-A), is not broken at its hyphen.
+function unbroken(title) {
+  const [, words, name] = /^(.*?)(\([^()]*\))?$/.exec(title);
+  return name ? [words, make("span", { style: "white-space: nowrap" }, name)] : [words];
+}
+
 function cells(row, needs, asked) {
   const ticks = needs.map((need, index) => {
     const kind = `${row.ticks[index] ? "yes" : "no"}${asked.includes(need.name) ? " asked" : ""}`;
     return make("span", { class: kind, "data-short": need.short }, row.partly[index] ? "(✓)" : row.ticks[index] ? "✓" : "–");
   });
   return [
-    make("span", { class: "name" }, make("b", {}, row.title), make("small", {}, row.users)),
+    make("span", { class: "name" }, make("b", {}, ...unbroken(row.title)), make("small", {}, row.users)),
     make("span", { class: "ticks" }, ...ticks),
     ...["loss", "longer", "cost", "time"].map((kind) => make("span", { class: kind })),
   ];
