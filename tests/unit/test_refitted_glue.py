@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from judged import statement
 from scipy import stats
 
 from analysis.ablation.glue import metrics
@@ -234,3 +235,25 @@ def test_every_statement_says_something_in_both_cases_and_names_arms_that_are_ru
         assert {one.arm, one.baseline} <= set(RULES.arms)
         for text in (one.supported, one.contradicted):
             assert text.format(size="7.0").endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("id", "arm", "line", "verdict"),
+    [("C19b", "minilm_no_cross", 1, CONTRADICTED), ("C10m", "minilm_separated_read", -1, SUPPORTED),
+     ("C16g", "minilm_no_position", -1, CONTRADICTED)],
+)  # fmt: skip
+def test_averages_over_glue_are_compared_as_scipy_compares_them(
+    store: Any, id: str, arm: str, line: float, verdict: str
+) -> None:
+    scored = query(
+        "SELECT s.variant, s.seed, s.task, s.value FROM scores s JOIN tasks t USING (task, metric) "
+        "WHERE s.preset = 'refitted' AND s.variant IN (?, 'minilm_intact')",
+        [arm],
+    )
+    points = 100 * scored.pivot(index="seed", columns=["variant", "task"], values="value")
+    assert points.shape == (5, 8)
+    differences = points[arm].mean(axis=1) - points["minilm_intact"].mean(axis=1)
+    interval = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    one = statement(id)
+    assert (one.effect, one.low, one.high) == pytest.approx((differences.mean(), *interval), abs=1e-3)
+    assert (one.line, one.verdict) == (line, verdict)
