@@ -3,11 +3,13 @@
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
+from judged import ask, statement
 from scipy import stats
 
 from analysis.claims.statements import refitted
@@ -144,3 +146,20 @@ def test_every_statement_says_something_in_both_cases() -> None:
             assert text.format(size="7 %").endswith(".")
     with pytest.raises(TypeError):
         replace(RULES.statements[0], home="")
+
+
+def test_the_tokens_until_half_way_are_bounded_where_an_arm_never_gets_there(store: Path) -> None:
+    """The bound is above the ratio of the rotary encoder's own point to all that the other one read, and is close."""
+    runs = refitted.load_runs(ask(refitted.ROWS), RULES)
+    readings = {reading.source: reading for reading in statement("C35d").readings}
+    assert len(readings) == len(SEEDS)
+    for seed in SEEDS:
+        control, floor = (runs[name][seed] for name in (RULES.control, RULES.floor))
+        turned, exchanged = runs["minilm_rotary"][seed], runs["minilm_permuted"][seed]
+        assert refitted.half_tokens(exchanged, control, floor) is None
+        exact = refitted.half_tokens(turned, control, floor)
+        assert exact is not None
+        value = readings[f"all-MiniLM-L6-v2, seed {seed}"].value
+        assert value is not None
+        assert 0 < value - exact / max(exchanged.losses) < 0.1, "an evaluation is a tenth of the tokens"
+    assert statement("C35d").verdict == SUPPORTED
