@@ -239,9 +239,8 @@ def test_every_statement_says_something_in_both_cases_and_names_arms_that_are_ru
 
 @pytest.mark.parametrize(
     ("id", "arm", "line", "verdict"),
-    [("C19b", "minilm_no_cross", 1, CONTRADICTED), ("C10m", "minilm_separated_read", -1, SUPPORTED),
-     ("C16g", "minilm_no_position", -1, CONTRADICTED)],
-)  # fmt: skip
+    [("C19b", "minilm_no_cross", 1, CONTRADICTED), ("C10m", "minilm_separated_read", -1, SUPPORTED)],
+)
 def test_averages_over_glue_are_compared_as_scipy_compares_them(
     store: Any, id: str, arm: str, line: float, verdict: str
 ) -> None:
