@@ -7,7 +7,7 @@ from typing import Any
 from analysis.rules import FOLDER, FrozenRules, RefitStatement, fact_checks, retold, rule_file
 
 REFITS = FOLDER / "refits.toml"
-JUDGED, PILOT = "judged", "pilot"
+JUDGED, PILOT, DOSE = "judged", "pilot", "dose"
 
 
 @dataclass(frozen=True, kw_only=True)

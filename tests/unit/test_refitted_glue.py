@@ -174,7 +174,8 @@ def judged(*given: Any, control: Any = CONTROL, floor: Any = FLOOR, flat: bool =
     trained = [row for arm in {row["variant"] for row in stored} for row in refits(arm, flat=flat)]
 
     def ask(sql: str) -> Any:
-        return stored if sql == refitted_glue.SCORES else trained if sql == refitted.ROWS else []
+        hours = [{"preset": refitted.PRESET, "hours": 0.2}, {"preset": refitted_glue.PRESET, "hours": 0.5}]
+        return stored if sql == refitted_glue.SCORES else trained if sql == refitted.ROWS else hours
 
     return {one.id: one for one in refitted_glue.judge(ask, {})}
 
@@ -224,6 +225,17 @@ def test_a_gate_keeps_a_statement_open_and_says_why(given: dict[str, Any], reaso
     assert found.verdict == OPEN
     assert reason in found.sentence
     assert found.answer == ""
+
+
+def test_scores_that_spread_are_asked_for_as_many_seeds_as_their_spread_needs() -> None:
+    """Twice as many seeds decide the same difference if its spread is larger, each with its refitting."""
+    found = {wild: judged(scores("minilm_rotary", 0.60, wild=wild))[ROTARY] for wild in (30, 60)}
+    seeds = {wild: int(one.would_decide.split()[0]) for wild, one in found.items()}
+    assert 2 <= seeds[30] < seeds[60]
+    for wild, one in found.items():
+        assert "whose limit on the spread fits these scores" in one.would_decide
+        assert f"{2 * seeds[wild]} encoders to be refitted and fine-tuned, about" in one.would_decide
+        assert one.hours == pytest.approx(2 * seeds[wild] * (0.2 + 0.5))
 
 
 def test_an_arm_that_is_as_good_needs_not_have_levelled_off() -> None:

@@ -96,6 +96,8 @@ def test_an_arm_that_still_learns_is_not_said_to_have_failed() -> None:
     found = judged(rows("minilm_rotary", 0.10, flat=False))[ROTARY]
     assert found.verdict == OPEN
     assert "it has not recovered yet" in found.sentence
+    assert "4,000,000 tokens for each of 3 encoders, with 3 seeds each" in found.would_decide
+    assert "9 trainings, about 7.2 hours" in found.would_decide, "four times as long as those of a million"
     recovered = {flat: judged(rows("minilm_rotary", 0.055, flat=flat))[ROTARY] for flat in (False, True)}
     assert {one.verdict for one in recovered.values()} == {SUPPORTED}, "it has already recovered"
     assert {flat: "still falling" in one.sentence for flat, one in recovered.items()} == {False: True, True: False}

@@ -22,11 +22,12 @@ from analysis.claims.statements.judgement import (
 )
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
-from analysis.rules.refit_rules import JUDGED, EndStatement, RefitRules, refit_rules
+from analysis.rules.refit_rules import DOSE, JUDGED, EndStatement, RefitRules, refit_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, margin_test
 
 PRESET = "refit"
+NOT_RECOVERED = "it has not recovered yet"
 MISSED, ORDER_ERROR, HALF_TOKENS = "missed", "order_error", "half_tokens"
 """The end points, which are the kinds of the statements, too."""
 
@@ -184,11 +185,11 @@ def _judgement(
     recovered = verdict == SUPPORTED or statement.expect not in ("not worse", "the same")
     if verdict != OPEN and not recovered and statement.end == MISSED and still_falling(statement.arm, runs, rules):
         verdict = OPEN
-        comparison = MarginComparison(found=comparison.found, test=NOT_TESTED, reason="it has not recovered yet")
+        comparison = MarginComparison(found=comparison.found, test=NOT_TESTED, reason=NOT_RECOVERED)
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=statement.end == HALF_TOKENS)
     names = [titles.get(name, name) for name in statement.arms]
     found = _finding(statement.end, names, (effect, low, high), comparison.found.n if comparison.found else 0)
-    experiment = _next_experiment(comparison, each) if verdict == OPEN else DECIDED
+    experiment = _next_experiment(statement, comparison, rules, each) if verdict == OPEN else DECIDED
     sentence = margin_contests.sentence(found, comparison, verdict, decided.waiting)
     fall = fall_at_the_end(statement.arm, runs, rules) if verdict != OPEN and statement.end == MISSED else 0.0
     if fall >= rules.levelled:
@@ -261,8 +262,19 @@ def _finding(end: str, names: Sequence[str], numbers: margin_contests.Numbers, s
     return f"{text}{interval_text(percent_low, percent_high, '+.1f')}, {plural(seeds, 'seed')}"
 
 
-def _next_experiment(comparison: MarginComparison, each: float | None) -> NextExperiment:
+def _next_experiment(
+    statement: EndStatement, comparison: MarginComparison, rules: RefitRules, each: float | None
+) -> NextExperiment:
     """The runs that would settle an open statement. each: hours of one, where any is stored."""
     if comparison.missing:
         return runs_to_come(f"{plural(comparison.missing, 'training')} more", comparison.missing, each)
+    if comparison.reason == NOT_RECOVERED:
+        longer, arms = rules.purposes[DOSE], {*statement.arms, rules.control, rules.floor}
+        count, times = len(arms) * len(longer.seeds), longer.tokens / rules.purposes[JUDGED].tokens
+        encoders, seeds = plural(len(arms), "encoder"), plural(len(longer.seeds), "seed")
+        runs = (
+            f"{longer.tokens:,} tokens for each of {encoders}, with {seeds} each, under a next version of the rules: "
+            f"{plural(count, 'training')}"
+        )
+        return runs_to_come(runs, count, None if each is None else times * each)
     return NextExperiment("a longer training of both arms, under a next version of the rules")

@@ -4,20 +4,29 @@ import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from statistics import stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.ablation.glue.tasks import TASKS
 from analysis.claims.statements import margin_contests, refitted
-from analysis.claims.statements.hours import FINE_TUNINGS, hours_by_preset
+from analysis.claims.statements.hours import FINE_TUNINGS, REFITS, hours_by_preset
 from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
 from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import RefittedGlueRules, TaskStatement, refitted_glue_rules
 from analysis.statistics import Difference, difference
-from analysis.statistics.margins import NOT_TESTED, margin_test
+from analysis.statistics.margins import NOT_TESTED, margin_test, seeds_to_decide
 
 KIND = "refitted_glue"
+
+
+class RunHours(NamedTuple):
+    """The hours of one fine-tuning on all tasks, and of the refitting before it."""
+
+    tuning: float
+    refitting: float
+
+
 PRESET = "refitted"
 POINTS = 100
 
@@ -65,6 +74,9 @@ def compare(
     seeds = rules.purposes["judged"].seeds
     if missing := sum(seed not in side for side in sides.values() for seed in seeds):
         return MarginComparison(found=result, test=NOT_TESTED, missing=missing)
+    if any(stdev(sides[name].values()) > rules.spread for name in statement.arms):
+        reason = f"the scores of a side spread by more than {rules.spread:g} points over seeds"
+        return MarginComparison(found=result, test=NOT_TESTED, reason=reason, uneven=True)
     if reason := _closed_gate(statement, sides, scores, rules):
         return MarginComparison(found=result, test=NOT_TESTED, reason=reason)
     test = margin_test(found, statement.expect, rules.margin[statement.task])
@@ -81,10 +93,8 @@ def _closed_gate(
     scores: Scores,
     rules: RefittedGlueRules,
 ) -> str:
-    """The reason why a comparison with every run there decides nothing; empty if it may."""
+    """The reason why a comparison of even sides with every run there decides nothing; empty if it may."""
     for name in statement.arms:
-        if stdev(sides[name].values()) > rules.spread:
-            return f"the scores of a side spread by more than {rules.spread:g} points over seeds"
         if statement.task == "cola" and any(of["cola", "matthews_correlation"] == 0 for of in scores[name].values()):
             return "a fine-tuning gave the same answer to every sentence"
     if statement.expect == "not worse" and statement.arm != rules.floor:
@@ -110,7 +120,9 @@ def judge(ask: Ask, titles: Mapping[str, str]) -> list[Judgement]:
     comparisons = {statement.id: compare(statement, scores, runs, rules) for statement in rules.statements}
     families = {statement.id: statement.family for statement in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
-    each = hours_by_preset(ask, FINE_TUNINGS).get(PRESET)
+    tuning = hours_by_preset(ask, FINE_TUNINGS).get(PRESET)
+    refitting = hours_by_preset(ask, REFITS).get(refitted.PRESET)
+    each = None if tuning is None or refitting is None else RunHours(tuning, refitting)
     return [_judgement(one, decided[one.id], scores, rules, titles, each) for one in rules.statements]
 
 
@@ -120,20 +132,21 @@ def _judgement(
     scores: Scores,
     rules: RefittedGlueRules,
     titles: Mapping[str, str],
-    each: float | None,
+    each: RunHours | None,
 ) -> Judgement:
     comparison, verdict = decided.comparison, decided.verdict
+    names = [titles.get(name, name) for name in statement.arms]
     effect, low, high = margin_contests.numbers(comparison.found, logarithm=False)
     needed = ",".join(dict.fromkeys([*statement.arms, rules.floor]))
     seeds = comparison.found.n if comparison.found else 0
     found = ""
     if effect is not None:
-        names = [titles.get(name, name) for name in statement.arms]
         found = (
             f"{names[0]} misses {abs(effect):.1f} points {'more' if effect > 0 else 'fewer'} than {names[1]}"
             f"{interval_text(low, high, '+.1f')}, {plural(seeds, 'seed')}"
         )
-    experiment = _next_experiment(comparison, each) if verdict == OPEN else DECIDED
+    margin = rules.margin[statement.task]
+    experiment = _next_experiment(comparison, names, statement.expect, margin, each) if verdict == OPEN else DECIDED
     return Judgement(
         id=statement.id,
         parent=statement.parent,
@@ -148,7 +161,7 @@ def _judgement(
         effect=effect,
         low=low,
         high=high,
-        line=rules.margin[statement.task],
+        line=margin,
         seeds=seeds,
         would_decide=experiment.words,
         hours=experiment.hours,
@@ -173,8 +186,19 @@ def _judgement(
     )
 
 
-def _next_experiment(comparison: MarginComparison, each: float | None) -> NextExperiment:
-    """The fine-tunings that would settle an open statement. each: hours of one on all tasks, where any is stored."""
+def _next_experiment(
+    comparison: MarginComparison, names: Sequence[str], expect: str, margin: float, each: RunHours | None
+) -> NextExperiment:
+    """The runs that would settle an open statement. names: of the arms. margin: in points."""
     if comparison.missing:
-        return runs_to_come(f"{plural(comparison.missing, 'fine-tuning')} more", comparison.missing, each)
-    return NextExperiment("more seeds of both arms, under a next version of the rules")
+        runs = f"{plural(comparison.missing, 'fine-tuning')} more"
+        return runs_to_come(runs, comparison.missing, each.tuning if each else None)
+    seeds = None if comparison.found is None else seeds_to_decide(comparison.found, expect, margin)
+    if seeds is None or (comparison.reason and not comparison.uneven):
+        return NextExperiment("more seeds of both arms, under a next version of the rules")
+    limit = " whose limit on the spread fits these scores" if comparison.uneven else ""
+    runs = (
+        f"{plural(seeds, 'new seed')} each of {' and '.join(names)}, under a next version of the rules{limit}: "
+        f"{plural(2 * seeds, 'encoder')} to be refitted and fine-tuned"
+    )
+    return runs_to_come(runs, 2 * seeds, each.tuning + each.refitting if each else None)
