@@ -23,9 +23,13 @@ PRODUCTS = frozenset(
         torch.Tensor.matmul,
         torch.Tensor.__matmul__,
         torch.mm,
+        torch.Tensor.mm,
         torch.bmm,
+        torch.Tensor.bmm,
         torch.addmm,
+        torch.Tensor.addmm,
         torch.baddbmm,
+        torch.Tensor.baddbmm,
     )
 )
 """The functions by which models multiply matrices."""
@@ -42,18 +46,25 @@ class RoundedProducts(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Sequence[Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """The result of one function. func: any of PyTorch's; args: its tensors, all of one type, and its numbers."""
+        """The result of one function. func: any of PyTorch's; args, kwargs: its tensors and its numbers."""
         options = kwargs or {}
-        if func not in PRODUCTS or not _in_bfloat16(args[0]):
+        if func not in PRODUCTS or not any(map(_in_bfloat16, (*args, *options.values()))):
             return func(*args, **options)
         with torch.autocast("cpu", enabled=False):
-            rounded = [one.bfloat16().float() if isinstance(one, Tensor) else one for one in args]
-            return func(*rounded, **options).bfloat16()
+            named = {name: _rounded(one) for name, one in options.items()}
+            return func(*map(_rounded, args), **named).bfloat16()
 
 
-def _in_bfloat16(factor: Tensor) -> bool:
-    autocast = torch.is_autocast_enabled("cpu") and factor.dtype == torch.float32
-    return autocast or factor.dtype == torch.bfloat16
+def _in_bfloat16(argument: object) -> bool:
+    """True for a tensor of this type, or one that autocast would give it; products of other types are left alone."""
+    if not isinstance(argument, Tensor):
+        return False
+    autocast = torch.is_autocast_enabled("cpu") and argument.dtype == torch.float32
+    return autocast or argument.dtype == torch.bfloat16
+
+
+def _rounded(argument: Any) -> Any:
+    return argument.bfloat16().float() if isinstance(argument, Tensor) else argument
 
 
 def fast_bfloat16(device: str, *, enabled: bool = True) -> AbstractContextManager[object]:

@@ -113,6 +113,17 @@ def test_a_step_has_no_product_in_bfloat16_but_in_a_recurrent_layer(variant: str
     assert torch.isfinite(loss)
 
 
+def test_a_factor_that_is_given_by_its_name_is_rounded_too() -> None:
+    left, right = torch.randn(5, 65), torch.randn(65, 7)
+    with torch.autocast("cpu", torch.bfloat16), RoundedProducts():
+        products = left @ right, torch.matmul(left, other=right), torch.matmul(input=left, other=right), left.mm(right)
+        sums = [torch.nn.functional.linear(left, right.mT, bias) for bias in (right[0], right[0].bfloat16())]
+        sums.append(torch.nn.functional.linear(left, weight=right.mT, bias=right[0]))
+    for given in (products, sums):
+        assert all(torch.equal(given[0], other) for other in given)
+        assert given[0].dtype == torch.bfloat16
+
+
 def test_other_types_and_other_operations_are_left_alone() -> None:
     left, right = (one.float() for one in factors("mm"))
     with RoundedProducts():

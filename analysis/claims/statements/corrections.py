@@ -172,7 +172,7 @@ def _asked_again(judged: Mapping[str, Judgement]) -> dict[str, AskedAgain]:
         for name, (contest, rules) in contests_by_id.items()
         if (again := repetition(contest, rules))
     }
-    for later in repeating_contests():
+    for later in (one for one in repeating_contests() if one.id in judged):
         first = contests_by_id.get(later.asks_again)
         preset = first[0].preset if first else training_rules().preset
         recipe = "" if preset == later.preset else f" by recipe {later.preset},"

@@ -19,14 +19,6 @@ from analysis.statistics.margins import NOT_TESTED, margin_test, seeds_to_decide
 
 KIND = "refitted_glue"
 
-
-class RunHours(NamedTuple):
-    """The hours of one fine-tuning on all tasks, and of the refitting before it."""
-
-    tuning: float
-    refitting: float
-
-
 PRESET = "refitted"
 POINTS = 100
 
@@ -38,6 +30,13 @@ ORDER BY s.variant, s.seed, s.task, s.metric, r.created
 
 Scores = Mapping[str, Mapping[int, Mapping[tuple[str, str], float]]]
 """Arm -> seed -> (task, metric) -> the score as a fraction; seeds and runs that the rules count alone."""
+
+
+class RunHours(NamedTuple):
+    """The hours of one fine-tuning on all tasks, and of the refitting before it."""
+
+    tuning: float
+    refitting: float
 
 
 def load_scores(rows: Sequence[Mapping[str, Any]], rules: RefittedGlueRules) -> Scores:
