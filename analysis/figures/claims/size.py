@@ -109,6 +109,7 @@ UNITS: dict[str, Unit] = {
     "points of CoLA": Unit(_signed, "points of CoLA (ROC AUC) missed", "CoLA points (AUC) missed"),
     "points of STS-B": Unit(_signed, "points of STS-B missed"),
     "times the baseline's tokens": Unit(_ratio, "the tokens of the baseline", "the tokens"),
+    "times the tokens of the exchanged table, at most": Unit(_ratio, "the tokens of the other, at most", "the tokens"),
     "times BERT-A": Unit(_times, "the arithmetic of adding", "the arithmetic"),
     "share of the parameters": Unit(_percent, "of the parameters", "more parameters"),
     "share of a layer's products with its matrices": Unit(_percent, "of a layer's arithmetic", "more arithmetic"),
