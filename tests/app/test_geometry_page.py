@@ -78,15 +78,18 @@ def test_every_card_is_a_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "part", "command"),
-    [("sapiens-heavy", "states", "measure decoding"), ("all-mpnet-base-v2", "heads", "")],
+    ("model", "named", "part", "command"),
+    [
+        ("cpu2-bert_a-10", "Added once, seed 10", "states", "measure decoding"),
+        ("all-mpnet-base-v2", "all-mpnet-base-v2", "heads", ""),
+    ],
 )
-def test_a_model_without_results_links_models_that_have_them(model: str, part: str, command: str) -> None:
+def test_a_model_without_results_links_models_that_have_them(model: str, named: str, part: str, command: str) -> None:
     """In place of a command alone, which stands in a fold, and only where it would help."""
     app = opened(model=model, part=part)
     assert not app.exception
     said = app.info[0].value.replace("\\", "")
-    assert model in said
+    assert named in said
     assert "python -m" not in said
     commands = [code.value for code in app.code if code.value.startswith("python -m analysis")]
     assert [command in one for one in commands] == ([True] if command else [])

@@ -215,7 +215,8 @@ def _exits(ask: Ask, rules: TrainingRules) -> dict[str, float]:
 def _sides(
     entry: Mapping[str, Any], judged: contests.JudgedRuns, exits: Mapping[str, float]
 ) -> dict[str, dict[int, TrainedRun]]:
-    """The trainings of both variants of a contest, by variant and seed."""
+    """The trainings of both variants of a contest with the seeds that it names, by variant and seed."""
+    seeds = seeds_of(rules_for(entry["variant"]), entry["seeds"])
     return {
         name: {
             seed: TrainedRun(
@@ -225,6 +226,7 @@ def _sides(
                 plateau_exit=exits.get(run.run_id),
             )
             for seed, run in judged.runs.get(name, {}).items()
+            if seed in seeds
         }
         for name in (entry["variant"], entry["baseline"])
     }
