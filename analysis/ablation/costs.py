@@ -108,13 +108,19 @@ def clock_of(device: str) -> Callable[[], float]:
 
 def _step_seconds(settings: Mapping[str, Pretraining], device: str) -> dict[str, list[float]]:
     """The seconds of ROUNDS steps of each variant, all variants in turns."""
-    clock = clock_of(device)
     steps = {name: stepper(settings[name], device, compiled=device == "cuda") for name in settings}
+    return seconds_in_turns(steps, ROUNDS, clock_of(device))
+
+
+def seconds_in_turns(
+    steps: Mapping[str, Callable[[], None]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Name -> the seconds of so many calls of its step, all steps in turns; WARM_UP calls before are not counted."""
     for step in steps.values():
         for _ in range(WARM_UP):
             step()
-    seconds: dict[str, list[float]] = {name: [] for name in settings}
-    for _ in range(ROUNDS):
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
         for name, step in steps.items():
             started = clock()
             step()

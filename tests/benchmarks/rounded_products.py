@@ -7,7 +7,7 @@ PyTorch computes them by itself, with those of `analysis.ablation.rounded_produc
 """
 
 import argparse
-import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from statistics import median
@@ -15,7 +15,7 @@ from statistics import median
 import torch
 
 from analysis.ablation import optimise
-from analysis.ablation.costs import random_batch, stepper
+from analysis.ablation.costs import random_batch, seconds_in_turns, stepper
 from analysis.ablation.presets import preset
 from analysis.ablation.rounded_products import RoundedProducts
 from tests.benchmarks.machine import Table
@@ -26,7 +26,16 @@ WAYS: dict[str, tuple[str, AbstractContextManager[object]]] = {
     "float32": ("float32", nullcontext()),
 }
 """Name of a way -> the precision of its settings, and the context of its steps."""
-WARM_UP = 3
+
+
+def within(context: AbstractContextManager[object], step: Callable[[], None]) -> Callable[[], None]:
+    """A step that is made in a context."""
+
+    def made() -> None:
+        with context:
+            step()
+
+    return made
 
 
 def main() -> None:
@@ -38,15 +47,11 @@ def main() -> None:
     torch.set_num_threads(1)
     optimise.fast_bfloat16 = lambda device, *, enabled: nullcontext()  # The context of each way is given here.
     settings = preset("width128", variant="bert_a")
-    steps = {name: stepper(replace(settings, precision=precision), "cpu") for name, (precision, _) in WAYS.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in WAYS}
-    for number in range(WARM_UP + given.steps):
-        for name, (_, context) in WAYS.items():
-            started = time.process_time()
-            with context:
-                steps[name]()
-            if number >= WARM_UP:
-                seconds[name].append(time.process_time() - started)
+    steps = {
+        name: within(context, stepper(replace(settings, precision=precision), "cpu"))
+        for name, (precision, context) in WAYS.items()
+    }
+    seconds = seconds_in_turns(steps, given.steps)
     medians = {name: median(values) for name, values in seconds.items()}
     own, rounded, single = medians.values()
     tokens = random_batch(settings).step(0, settings.batch, 0, causal=False).ids.size

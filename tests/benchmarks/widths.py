@@ -6,17 +6,15 @@ A script, not a test. Steps of the presets width128 and width256 in turns in one
 """
 
 import argparse
-import time
 from statistics import median
 
 import torch
 
-from analysis.ablation.costs import stepper
+from analysis.ablation.costs import seconds_in_turns, stepper
 from analysis.ablation.presets import preset
 from tests.benchmarks.machine import Table
 
 WIDTHS = (128, 256)
-WARM_UP = 3
 
 
 def main() -> None:
@@ -26,15 +24,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the table")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    steps = {width: stepper(preset(f"width{width}", variant="bert_a"), "cpu") for width in WIDTHS}
-    seconds: dict[int, list[float]] = {width: [] for width in WIDTHS}
-    for number in range(WARM_UP + given.steps):
-        for width, step in steps.items():
-            started = time.process_time()
-            step()
-            if number >= WARM_UP:
-                seconds[width].append(time.process_time() - started)
-    narrow, wide = (median(seconds[width]) for width in WIDTHS)
+    steps = {str(width): stepper(preset(f"width{width}", variant="bert_a"), "cpu") for width in WIDTHS}
+    narrow, wide = map(median, seconds_in_turns(steps, given.steps).values())
     table = Table("widths", f"widths --steps {given.steps}")
     table.say(f"cpu {torch.backends.cpu.get_cpu_capability()}, one thread, bert_a: {1000 * narrow:.0f} ms at width 128")
     table.say(f"and {1000 * wide:.0f} ms at width 256, {wide / narrow:.1f} times as long.")

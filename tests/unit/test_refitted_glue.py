@@ -228,7 +228,7 @@ def test_a_gate_keeps_a_statement_open_and_says_why(given: dict[str, Any], reaso
 
 
 def test_scores_that_spread_are_asked_for_as_many_seeds_as_their_spread_needs() -> None:
-    """Twice as many seeds decide the same difference if its spread is larger, each with its refitting."""
+    """The larger the spread, the more seeds decide the same difference, each with its refitting."""
     found = {wild: judged(scores("minilm_rotary", 0.60, wild=wild))[ROTARY] for wild in (30, 60)}
     seeds = {wild: int(one.would_decide.split()[0]) for wild, one in found.items()}
     assert 2 <= seeds[30] < seeds[60]
