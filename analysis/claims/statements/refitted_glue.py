@@ -12,7 +12,7 @@ from analysis.claims.statements import margin_contests, refitted
 from analysis.claims.statements.hours import FINE_TUNINGS, REFITS, hours_by_preset
 from analysis.claims.statements.judgement import DECIDED, OPEN, Ask, Judgement, NextExperiment, Reading, runs_to_come
 from analysis.claims.statements.margin_contests import FamilyVerdict, MarginComparison
-from analysis.core.formatting import interval_text, join_names, plural
+from analysis.core.formatting import interval_text, plural
 from analysis.rules.refit_rules import refit_rules
 from analysis.rules.refitted_glue_rules import RefittedGlueRules, TaskStatement, refitted_glue_rules
 from analysis.statistics import Difference, difference
@@ -197,7 +197,7 @@ def _next_experiment(
     if seeds is None or (comparison.reason and not comparison.uneven):
         return NextExperiment("more seeds of both arms, under a next version of the rules")
     limit = " whose limit on the spread fits these scores" if comparison.uneven else ""
-    arms = join_names(map(quote, names))
+    arms = " and ".join(map(quote, names))
     runs = (
         f"{plural(seeds, 'new seed')} each of {arms}, under a next version of the rules{limit}: "
         f"{plural(2 * seeds, 'encoder')} to be refitted and fine-tuned"
