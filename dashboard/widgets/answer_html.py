@@ -91,7 +91,7 @@ STYLE = """
 @supports not (position-area: bottom) { .answer .meaning { inset: auto 0 1rem; margin: 0 auto; } }
 .answer .points { margin: 4px 0 0; padding-left: 1.1em; }
 .answer .points li { margin: 2px 0; }
-.answer .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 310px), 1fr)); gap: 18px; }
+.answer .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 260px), 1fr)); gap: 18px; }
 .answer .card { border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; display: flex;
   flex-direction: column; gap: 6px; }
 .answer .kind { font-size: 0.8rem; letter-spacing: 0.05em; text-transform: uppercase; color: var(--soft);

@@ -11,7 +11,9 @@ from analysis.core.colours import SOFT, TERMS
 from analysis.narrative.front_page import SimilarityCurve
 
 STYLE = """
-.answer .curve { position: relative; height: 132px; margin: 2px 0 38px; font-size: 12.5px; line-height: 15px; }
+.answer .dose { font-size: 12.5px; line-height: 15px; margin: 2px 0 6px; }
+.answer .curve { position: relative; height: 132px; }
+.answer .axis { margin-top: 19px; text-align: center; color: var(--soft); text-wrap: balance; }
 .answer .curve img { position: absolute; inset: 0; width: 100%; height: 100%; }
 .answer .curve span { position: absolute; white-space: nowrap; color: var(--soft); }
 .answer .curve .strong { color: var(--ink); font-weight: 650; }
@@ -69,7 +71,6 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
             for kept in TICKS
             if kept <= last
         ),
-        words(math.sqrt(last), 115, "directions kept for positions; height: agreement with people", MIDDLE),
     ]
     spoken = ", ".join(f"{value:.3f} with {kept}" for kept, value in zip(curve.kept, curve.values, strict=True))
     label = (
@@ -77,6 +78,7 @@ def dose_curve(curve: SimilarityCurve, *, dark: bool) -> str:
         f"{curve.without:.3f} with every position the mean."
     )
     return (
-        f'<div class="curve" role="img" aria-label="{label}">'
+        f'<div class="dose" role="img" aria-label="{label}"><div class="curve">'
         f'<img alt="" src="data:image/svg+xml;base64,{picture}">{"".join(shown)}</div>'
+        '<div class="axis">directions kept for positions; height: agreement with people</div></div>'
     )

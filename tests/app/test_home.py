@@ -93,7 +93,7 @@ def test_a_word_of_the_glossary_is_a_button_that_opens_its_meaning():
 
 
 def test_the_curve_of_the_card_is_that_of_the_store():
-    [drawn] = re.findall(r'class="curve" role="img" aria-label="([^"]*)"', page(home()))
+    [drawn] = re.findall(r'class="dose" role="img" aria-label="([^"]*)"', page(home()))
     rows = read.query(
         "SELECT rank, value FROM newest_surgery WHERE operation = 'separated' AND model = 'all-MiniLM-L6-v2' "
         "ORDER BY rank"

@@ -109,6 +109,8 @@ SELECT place AS "order", sentence, claim, value, query, further FROM answers ORD
 -- Every model that a results file is about. Own checkpoints say their variant in their name; bert_a_d adds positions to
 -- queries and keys, not to words. causal: as the model's runs recorded it; in older files as its position map or a saved
 -- probe shows it, as the settings of its variant say, or false for images; NULL where nothing says it.
+-- domain: what its texts are, language, antibodies or reactions, or images; antibodies: the same of one domain alone,
+-- as older rules ask.
 CREATE VIEW measured_models AS
 WITH named AS (
     SELECT DISTINCT
@@ -137,6 +139,8 @@ masked AS (
 SELECT
     n.model, n.variant, v.combines, coalesce(p.images, false) AS images,
     regexp_matches(n.model, '^(AntiBERTy|IgLM|sapiens-)') AS antibodies,
+    CASE WHEN p.images THEN 'images' WHEN antibodies THEN 'antibodies' WHEN n.model LIKE 'RXN%' THEN 'reactions'
+        ELSE 'language' END AS domain,
     coalesce(m.recorded, m.shown, v.causal, CASE WHEN p.images THEN false END) AS causal,
     CASE WHEN n.variant IS NULL THEN coalesce(p.positioned, false)
         ELSE coalesce(v.combines = 'added' AND n.variant <> 'bert_a_d', false) END AS adds_positions
