@@ -161,6 +161,17 @@ _LEADING_SINUSOIDS: Mapping[str, Setting] = {
 """The settings of the 16 shortest waves of the sinusoidal code, added."""
 _TABLE = (
     Variant(
+        name="add_project_extra",
+        title="Added and projected, extra",
+        combines="added",
+        summary="Words and learned positions are added, and one learned projection follows. Its feed-forward layers "
+        "stay as wide as those of adding, so that the projection is extra parameters. The control of “Concatenated "
+        "and projected, extra”, whose projection has a block for words and one for positions.",
+        settings={"position": "learned", "combine": "add_project"},
+        match=False,
+        size="More parameters: one projection of the width.",
+    ),
+    Variant(
         name="alibi",
         title="Symmetric ALiBi",
         combines="biased",

@@ -40,6 +40,7 @@ ENCODER_FILES = (
     FOLDER / "trainings_3.toml",
     FOLDER / "trainings_4.toml",
     FOLDER / "small_differences.toml",
+    FOLDER / "one_block.toml",
 )
 """The files that judge encoders against a margin, the oldest first."""
 MEASUREMENTS = FOLDER / "measurements.toml"

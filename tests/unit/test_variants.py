@@ -340,6 +340,11 @@ def projected_sum(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarr
     return r.norm(total, f"{EMBED}.LayerNorm")
 
 
+def sum_projected(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    total = (words(r, ids, segments) + positions(r, len(ids))) @ r.w[f"{EMBED}.projection.weight"].T
+    return r.norm(total + r.w[f"{EMBED}.projection.bias"], f"{EMBED}.LayerNorm")
+
+
 def strong_sines(r: Written, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
     return r.norm(words(r, ids, segments) + sines(r, len(ids)) * 0.1 * np.sqrt(2), f"{EMBED}.LayerNorm")
 
@@ -476,6 +481,7 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "concat_lead": (leading_sines, plain),
     "sinusoidal_lead": (added_leading_sines, plain),
     "sinusoidal_strong": (strong_sines, plain),
+    "add_project_extra": (sum_projected, plain),
     "concat_project": (projected_sum, plain),
     "concat_project_extra": (projected_sum, plain),
     "no_cross": (absent, no_cross(2)),

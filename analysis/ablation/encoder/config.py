@@ -14,8 +14,8 @@ class AddendConfig(PreTrainedConfig):
     them, so it opens without that file. Unless said otherwise their defaults leave position out.
 
     position: which table of positions there is: none, learned, sinusoidal or random_fixed.
-    combine: how it enters the input: none, add, concat, multiply, or project (concatenated, each at full width, and led
-    back to the width by one learned projection).
+    combine: how it enters the input: none, add, concat, multiply, project (concatenated, each at full width, and led
+    back to the width by one learned projection), or add_project (added, and followed by one learned projection).
     position_dim: with concat, the width that positions take (of hidden_size).
     word_width: with add, the width of the word table where words are narrower than the model; zeros fill the rest.
     leading: a sinusoidal table holds only the first `position_dim` dimensions of a code that is as wide as the model:

@@ -29,8 +29,9 @@ class Inputs(nn.Module):
         if config.blocked or config.position_norm:
             part = config.position_dim if config.blocked else config.hidden_size
             self.position_LayerNorm = nn.LayerNorm(part, eps=config.layer_norm_eps)
-        if config.combine == "project":
-            self.projection = nn.Linear(2 * config.hidden_size, config.hidden_size)
+        if config.combine in ("project", "add_project"):
+            parts = 2 if config.combine == "project" else 1
+            self.projection = nn.Linear(parts * config.hidden_size, config.hidden_size)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
         if config.recurrent:
             self.recurrent = nn.GRU(config.hidden_size, config.hidden_size // 2, batch_first=True, bidirectional=True)
@@ -72,6 +73,8 @@ class Inputs(nn.Module):
             if config.position_norm:
                 return self.LayerNorm(words) + self.position_LayerNorm(positions)
             return self.LayerNorm(words + positions)
+        if config.combine == "add_project":
+            return self.LayerNorm(self.projection(words + positions))
         positions = positions.expand(len(ids), -1, -1)
         if config.combine == "project":
             return self.LayerNorm(self.projection(torch.cat([words, positions], -1)))

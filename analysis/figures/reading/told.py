@@ -155,7 +155,7 @@ def group_of(settings: Mapping[str, Setting]) -> str:
         return ROTATED
     if "untied" in settings:
         return EVERY if settings.get("told_layers", 0) != 1 else ONCE
-    return ONCE if settings.get("position") and settings.get("combine") in ("add", "concat", "project") else ""
+    return ONCE if settings.get("position") and settings.get("combine") not in (None, "multiply") else ""
 
 
 class ToldParameters(Parameters):
