@@ -41,6 +41,7 @@ ENCODER_FILES = (
     FOLDER / "trainings_4.toml",
     FOLDER / "small_differences.toml",
     FOLDER / "one_block.toml",
+    FOLDER / "longer_texts.toml",
 )
 """The files that judge encoders against a margin, the oldest first."""
 MEASUREMENTS = FOLDER / "measurements.toml"

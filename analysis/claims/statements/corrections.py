@@ -240,7 +240,7 @@ def _compare(entry: Mapping[str, Any], sides: Mapping[str, Mapping[int, TrainedR
         seeds_of(rules, entry["seeds"]),
         kind=entry["kind"],
         expect=entry["expect"],
-        margin=rules.margin,
+        margin=entry.get("margin", rules.margin),
         limits=ComparabilityLimits(
             half=None if entry.get("plateau") == "none" else rules.by_half * rules.steps,
             paired_spread=None if entry.get("spread") == "any" else limits.paired_spread,
@@ -267,7 +267,8 @@ def _judgement(
     values = margin_contests.numbers(comparison.found, logarithm=kind == margin_contests.STEPS)
     found = margin_contests.finding(names, kind, values, comparison.found.n if comparison.found else 0)
     seeds = seeds_of(rules, entry["seeds"])
-    line = margin_contests.line_of(kind, rules.margin, encoder_rules().earlier)
+    margin = entry.get("margin", rules.margin)
+    line = margin_contests.line_of(kind, margin, encoder_rules().earlier)
     experiment = DECIDED
     if decided.verdict == OPEN:
         experiment = margin_contests.new_seeds(
@@ -278,7 +279,7 @@ def _judgement(
         parent=claim_of(entry["id"]),
         statement=entry["statement"],
         scope=f"our own {'causal models' if 'causal' in entry['variant'] else 'encoders'}, preset {rules.preset}",
-        line=encoder_rules().earlier if kind == STEPS else rules.margin,
+        line=encoder_rules().earlier if kind == STEPS else margin,
         would_decide=experiment.words,
         hours=experiment.hours,
         command=ablate(rules.preset, names, seeds),

@@ -143,7 +143,7 @@ UNITS: dict[str, Unit] = {
     ),
     "effective rank, as a share of a random table's": Unit(_percent, "of a random table's rank", "of a random rank"),
     "nats a masked word, more than the intact model's": Unit(_signed, "nats a masked word"),
-    "nats a masked word, separated less words kept out of random directions (95 % of 20 draws)": Unit(
+    "nats a masked word, separated less words kept out of random directions (95 %, mean of 20 draws)": Unit(
         _signed, "nats, cut apart minus words cut at random", "nats a masked word"
     ),
     "nats a masked word, more than along the positions' own directions": Unit(
