@@ -195,7 +195,32 @@ def _judge(ask: Ask, rules: EncoderRules, hours: Mapping[str, float]) -> list[Ju
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
-    return [_judgement(contest, decided[contest.id], presets, rules, hours) for contest in rules.statements]
+    cautions = cautions_of(families, comparisons)
+    return [
+        replace(judged, sentence=f"{judged.sentence}{cautions[contest.id]}")
+        for contest in rules.statements
+        for judged in [_judgement(contest, decided[contest.id], presets, rules, hours)]
+    ]
+
+
+def cautions_of(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> dict[str, str]:
+    """Statement -> a sentence where its verdict depends on which statements are tested together; else "".
+
+    families: statement -> the family over which its file corrects it. Some families are small, and a reader may ask for
+    one over all statements of the file.
+    """
+    decided = margin_contests.family_verdicts(families, comparisons)
+    together = margin_contests.family_verdicts(dict.fromkeys(families, "the file"), comparisons)
+    members = Counter(families.values())
+    cautions = dict.fromkeys(families, "")
+    for name, family in families.items():
+        if decided[name].verdict != OPEN and together[name].verdict == OPEN:
+            others = plural(members[family] - 1, "other statement") if members[family] > 1 else "no other"
+            cautions[name] = (
+                f" Its test is corrected for {others}; corrected for all {len(families)} statements of its file, it "
+                "would be open."
+            )
+    return cautions
 
 
 def _judgement(

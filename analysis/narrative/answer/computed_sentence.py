@@ -1,10 +1,11 @@
 """The parts of the answer: sentences, each computed from the store and tied to a claim and a query."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from analysis.claims.statements.judgement import FAILS, HOLDS, OPEN, Ask, Judgement
+from analysis.claims.statements.rows import families
 from analysis.core.formatting import join_names, signed
 from analysis.core.registry import Registry
 from analysis.rules import encoder_rules
@@ -49,12 +50,15 @@ def nats(difference: float) -> str:
     return f"{abs(difference):.2f} nats {'lower' if difference < 0 else 'higher'}"
 
 
-def paired_difference(ask: Ask, statistic: str, variant: str, baseline: str) -> float | None:
-    """The final loss of a variant less its baseline's, in nats, over the judged seeds of width 128; None for none.
+def paired_difference(
+    ask: Ask, statistic: str, variant: str, baseline: str, judged: Sequence[int] = ()
+) -> float | None:
+    """The final loss of a variant less its baseline's, in nats, over some seeds of width 128; None for none.
 
-    statistic: DuckDB's name of what is taken over the seeds, `avg` or `median`.
+    statistic: DuckDB's name of what is taken over the seeds, `avg` or `median`. judged: the seeds; by default those of
+    `encoders.toml`.
     """
-    seeds = ", ".join(map(str, encoder_rules().seeds))
+    seeds = ", ".join(map(str, judged or encoder_rules().seeds))
     (row,) = ask(
         f"SELECT {statistic}(v.final_loss - b.final_loss) AS difference FROM pretrainings v JOIN pretrainings b "
         f"USING (preset, steps, seed) WHERE preset = 'width128' AND v.variant = '{variant}' "
@@ -96,16 +100,19 @@ def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
     """The words of a limit; under another verdict than was foreseen, the statement and its finding.
 
     Fields: effect; size, without its sign; nats, with the side; low, high, line; holding and count of its readings;
-    failing, the sources of those that fail; hardest, that of the one that decides; found, its sentence.
+    agreeing and families, the same of models or papers with all their readings; failing, the sources of those that
+    fail; hardest, that of the one that decides; found, its sentence.
     """
     if fact.verdict != tempering.verdict or (fact.effect is None and "{effect" in tempering.words):
         return f"{fact.verdict.capitalize()}: {fact.statement} {fact.sentence}"
     failing = [one.source for one in fact.readings if one.standing == FAILS]
     hardest = [one.source for one in fact.readings if one.value == fact.effect]
+    standings = list(families(fact.readings).values())
     text = tempering.words.format(
         effect=fact.effect, size=abs(fact.effect or 0.0), nats=nats(fact.effect or 0.0), low=fact.low,
         high=fact.high, line=fact.line,
         holding=sum(one.standing == HOLDS for one in fact.readings), count=len(fact.readings),
+        agreeing=standings.count(HOLDS), families=len(standings),
         failing=join_names(failing), hardest=join_names(hardest[:1]), found=fact.sentence.removeprefix("Open: "),
     )  # fmt: skip
     return text.replace("-0", "−0").replace("-1", "−1")

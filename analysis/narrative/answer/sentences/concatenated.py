@@ -16,6 +16,8 @@ from analysis.narrative.answer.computed_sentence import (
 )
 from analysis.rules import encoder_contests, encoder_rules, training_rules
 
+WIDTH = PRESETS[training_rules().preset].hidden_size
+"""The width that the sentence is about."""
 LAYOUTS = ("C17a", "C17b", "C17c")
 NARROW = "C36c"
 """Adding to narrower words against adding to full ones."""
@@ -54,7 +56,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
                 f"In small encoders ({plural(size.layers, 'layer')}, width {size.hidden_size}) a concatenation of the "
                 f"same width {bold} than adding, by {_range(effects)} nats over {layouts} "
                 f"({plural(best.seeds or 0, 'seed')} each, recipe {size.preset}). "
-                "Its words are narrower, too.",
+                f"{_by_later_recipe(ask)}Its words are narrower, too.",
                 *_equal_words(facts),
                 *_proposed(facts, ask),
                 *_widths(facts),
@@ -66,6 +68,18 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=best.effect,
         query=best.query,
         against=bool(won),
+    )
+
+
+def _by_later_recipe(ask: Ask) -> str:
+    """Two of the layouts by the recipe of `encoders.toml`, that of Home's picture; "" where either is not trained."""
+    differences = [paired_difference(ask, "avg", name, "bert_a") for name in ("concat_20", "concat_50")]
+    if None in differences:
+        return ""
+    narrow, half = (nats(one or 0.0) for one in differences)
+    return (
+        f"By recipe width128 it ends {narrow} where positions take 20 % of the width, and {half} where they take half "
+        f"({plural(len(encoder_rules().seeds), 'seed')} each). "
     )
 
 
@@ -93,10 +107,15 @@ def _equally_wide(facts: Facts) -> list[str]:
         return []
     decided = sum(fact.verdict != OPEN for fact in known)
     side = "lower" if effects[0] < 0 else "higher"
-    limit = ", though adding could imitate each" if side == "lower" else ""
+    # Every side has equally many parameters, so that what a table saves, its feed-forward layers gain.
+    limit = ", though adding could imitate each, but for slightly narrower feed-forward layers"
+    contests = [encoder_contests()[fact.id][0] for fact in known]
+    elsewhere = [width for one in contests if (width := PRESETS[one.preset].hidden_size) != WIDTH]
+    at_other_widths = "".join(f", {elsewhere.count(width)} at width {width}" for width in dict.fromkeys(elsewhere))
     return [
         f"With words equally wide, concatenated positions end {_range(effects)} nats {side} than added in each of "
-        f"{len(known)} comparisons ({len(known) - decided} of them open){limit}."
+        f"{len(known)} comparisons ({len(known) - decided} of them open{at_other_widths})"
+        f"{limit if side == 'lower' else ''}."
     ]
 
 

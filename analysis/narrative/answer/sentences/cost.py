@@ -4,15 +4,15 @@ import numpy as np
 
 from analysis.ablation.presets import PRESETS
 from analysis.ablation.variants import VARIANTS
-from analysis.claims.statements.judgement import Ask
+from analysis.claims.statements.judgement import CONTRADICTED, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent
 from analysis.figures.reading.saving import more_arithmetic
 from analysis.measurements.surgery.arms import RANK
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
 
-SMALL = 0.1
-"""The growth of the arithmetic below which a sentence about cost qualifies the answer."""
+HEADINGS = {SUPPORTED: "It is a little cheaper", CONTRADICTED: "It is cheaper than a wider state"}
+"""By the verdict on the statement that the arithmetic grows by less than its line."""
 PRESET, WIDER = "width128", "concat_wide"
 """The preset whose costs are counted, that of Home's table, and the variant that concatenates beside full words."""
 WORDS = PRESETS[PRESET].hidden_size
@@ -30,14 +30,12 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     size, arithmetic = facts["C01a"], facts["C01b"]
     if size.effect is None or arithmetic.effect is None:
         return None
-    bold = "saves little"
+    bold = f"{percent(arithmetic.effect, 1)} more arithmetic"
     sentence = (
-        f"Where positions need little room, adding {bold} over a wider state: {RANK} further directions for positions, "
-        f"carried through every layer, would cost the layers of {default_model.NAME} {percent(arithmetic.effect, 1)} "
-        "more arithmetic."
+        f"Adding needs no wider state: {RANK} further directions for positions, carried through every layer, would "
+        f"cost the layers of {default_model.NAME} {bold}, and the model {percent(size.effect, 1)} more parameters."
     )
-    further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
-    further += among_heads(ask)
+    further = among_heads(ask)
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += " Where positions take more room, it saves more."
@@ -46,14 +44,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
             f"{percent(measured['parameters'])} more parameters and {percent(measured['flops_per_token'])} more "
             f"arithmetic ({percent((1 + PLACED / WORDS) ** 2 - 1)} in the layers)."
         )
-    small = arithmetic.effect < SMALL
     return ComputedSentence(
         sentence=sentence,
         bold=bold,
-        heading="It is a little cheaper" if small else "It is cheaper than a wider state",
+        heading=HEADINGS.get(arithmetic.verdict, "It is cheaper"),
         value=arithmetic.effect,
         query=arithmetic.query,
-        against=small,
+        against=arithmetic.verdict == SUPPORTED,
         further="\n".join(further),
     )
 

@@ -31,12 +31,18 @@ def _loses(facts: Facts) -> str:
     ways += [f"turning {'these' if told else 'the queries and keys'} by them"] * turned
     matrix = ""
     if _holds(facts, "C34w"):
-        matrix = " A matrix of its own for positions changed the final loss little, even as extra parameters."
+        matrix = (
+            " Giving positions a matrix of their own in every layer changed the final loss little, even as extra "
+            "parameters."
+        )
     elif _holds(facts, "C34a") or _holds(facts, "C34r"):
-        matrix = " A matrix of its own for positions changed the final loss little at equally many parameters."
+        matrix = (
+            " Giving positions a matrix of their own in every layer changed the final loss little at equally many "
+            "parameters."
+        )
     return (
-        f" In our small encoders, {', or '.join(ways)}{',' * (len(ways) > 1)} did better than adding "
-        f"{'them' if told else 'positions'} once at the input.{matrix} No paper that we read says why its "
+        f" In our small encoders, on texts as long as those of training, {', or '.join(ways)}{',' * (len(ways) > 1)} did "
+        f"better than adding {'them' if told else 'positions'} once at the input.{matrix * told} No paper that we read says why its "
         "designers chose to add."
     )
 

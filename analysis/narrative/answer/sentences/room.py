@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask
+from analysis.claims.statements.judgement import CONTRADICTED, FAILS, MIXED, OPEN, SUPPORTED, Ask
 from analysis.core import default_model
 from analysis.core.formatting import percent, plural
 from analysis.measurements.surgery.arms import RANK, READ
@@ -103,13 +103,15 @@ def _lost_dimensions(facts: Facts) -> str:
 
 
 def _fewer_in_small_encoders(facts: Facts) -> str:
-    """The same along fewer directions, where that is not decided; "" elsewhere."""
+    """The same along fewer directions, where encoders differ; "" elsewhere."""
     fact = facts.get(FEWER_LOST)
-    if fact is None or fact.verdict != OPEN or fact.effect is None:
+    if fact is None or fact.verdict != MIXED:
         return ""
+    pays = " and ".join(f"{one.value or 0.0:.2f}" for one in fact.readings if one.standing == FAILS)
+    failing = sum(one.standing == FAILS for one in fact.readings)
     return (
-        f" Along 8 that is open: one of {len(fact.readings)} encoders pays {fact.effect:.2f} nats more than for random "
-        f"ones ({FEWER_LOST})."
+        f" Along 8 of them, {failing} of {len(fact.readings)} encoders {'does' if failing == 1 else 'do'} pay for it, "
+        f"{pays} nats more than for random ones ({FEWER_LOST})."
     )
 
 

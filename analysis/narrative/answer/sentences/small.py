@@ -15,6 +15,8 @@ QUERY = (
     f"WHERE parent = '{CLAIM}'"
 )
 
+JUDGED = "width128"
+"""The preset of the encoders that Home compares."""
 LONGER = "cpu"
 """The preset, an exploratory one, whose trainings were also run for longer."""
 LEADS = (
@@ -51,6 +53,13 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     known = [told for name in ONCE_AT_OTHER_WIDTHS if (told := _at_width(facts.get(name)))]
     known, further = (known[:1], [*known[1:], *open_yet]) if known else (open_yet, [])
     repeated = f"Each comparison rests on at most {plural(max(seeds), 'seed')}."
+    rate = encoder_rules().recipes[JUDGED].learning_rate
+    rates = (
+        ""
+        if rate is None
+        else f"All encoders of width {PRESETS[JUDGED].hidden_size} were trained at one learning rate, {rate:g}. It was "
+        "the best of three for adding and for five ways of telling every layer; no concatenation was tried at others."
+    )
     return ComputedSentence(
         sentence=sentences(
             f"Our own encoders are small: {bold}.",
@@ -62,7 +71,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         value=float(undecided),
         query=QUERY,
         against=True,
-        further="\n".join(filter(None, [repeated, *further, _longer(ask)])),
+        further="\n".join(filter(None, [repeated, rates, *further, _longer(ask)])),
     )
 
 
