@@ -6,7 +6,7 @@ from analysis.ablation.variants import readable
 from analysis.core.errors import NoResults
 from analysis.figures import stored_figure
 from analysis.figures.geometry.cosines import DIMENSIONS, width_of
-from analysis.figures.geometry.estimates import stored_cases, stored_models
+from analysis.figures.geometry.estimates import stored_cases, stored_models, tokens_of_others
 from analysis.links import VIEWS
 from analysis.narrative import geometry
 from analysis.narrative.geometry import QUESTIONS
@@ -15,8 +15,6 @@ from dashboard.widgets import question_cards, show
 from dashboard.widgets.pickers import Pickers
 
 PAGE = "geometry"
-# The words of models of protein sequences, which the menu marks: they are no models of language.
-AMINO_ACIDS = 20
 # The parts of the page by the card that they stand in; a card opens on the first.
 PARTS = {
     "angles": {"angles": "Cosines"},
@@ -87,12 +85,14 @@ models = stored_models()
 if not models:
     st.info("No geometry is stored yet. Run: python -m analysis measure geometry", icon=":material/hourglass_empty:")
     st.stop()
+# Models of antibodies and of chemical reactions are no models of language, and the menu says so.
+tokens = tokens_of_others()
 with st.container(width=360):
     model = pickers.choice(
         "model",
         "Model",
         list(models),
-        lambda name: readable(name) + (f" ({models[name]} words: amino acids)" if models[name] == AMINO_ACIDS else ""),
+        lambda name: readable(name) + (f" ({models[name]} words: {tokens[name]})" if name in tokens else ""),
         label_visibility="collapsed",
     )
 cards = geometry.cards(model)

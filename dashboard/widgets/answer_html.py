@@ -328,7 +328,11 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     new = " New seeds: trained again, so that the change is not quite the difference of its rows." if again else ""
     hollow = " Hollow: whether it differs from adding is open." if any(way.undecided for way in ways) else ""
     same_within = max(way.margin for way in ways)
-    margin = f" Open: the interval crosses ±{same_within:g}, within which losses count as the same." if terms else ""
+    margin = ""
+    if terms:
+        margin = (
+            f" Open: by its rule, mostly as its interval crosses ±{same_within:g}, within which losses are the same."
+        )
     if terms and any(way.last_change and "slightly" in way.last_change.standing for way in ways):
         margin += f" Slightly: the interval lies on that side of zero, and within {2 * same_within:.2f} of it."
     method = " Below the line: a method as models use it." if any(way.method for way in ways) else ""

@@ -13,7 +13,7 @@ from scipy import stats
 
 from analysis.ablation.plan import FINETUNING
 from analysis.ablation.presets import PRESETS
-from analysis.ablation.variants import VARIANTS
+from analysis.ablation.variants import VARIANTS, named
 from analysis.claims.statements import encoders, margin_contests
 from analysis.claims.statements.judgement import (
     CONTRADICTED,
@@ -427,7 +427,7 @@ def asks_the_same(contest: EncoderContest, before: Contest | EncoderContest) -> 
 
 def test_a_fixed_bias_is_compared_again_with_new_seeds_and_any_spread() -> None:
     """Nothing but the seeds, the limit on their spread and the side that is asked about differs from the first file."""
-    first, again = (rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
+    first, again, _ = (rules for rules in all_encoder_rules() if "alibi" in rules.planned("width128"))
     taken = {seed for rules in all_encoder_rules() if rules.version < again.version for seed in rules.seeds}
     assert not set(again.seeds) & {*taken, *RULES.plateau.seeds, *RULES.pilots.seeds}
     judges_like_the_first_file(again)
@@ -540,3 +540,37 @@ def test_the_seeds_to_decide_are_those_that_decide_four_times_in_five(expect: st
 def test_no_number_of_seeds_decides_a_difference_on_the_line_itself() -> None:
     found = paired(-0.05 + 0.03 * np.array([-1.0, 1.0, -0.5, 0.5]))
     assert seeds_to_decide(found, "better", 0.05) is None
+
+
+def test_a_verdict_that_depends_on_what_is_tested_together_says_so() -> None:
+    """Two statements found alone, one of them narrowly; beside eight that found nothing, Holm drops the narrow one."""
+    found = {"clear": (1e-6, 1.0), "narrow": (0.02, 1.0)} | {f"nothing {place}": (0.9, 0.9) for place in range(8)}
+    comparisons = {
+        name: MarginComparison(found=None, test=MarginTest(p_for=p, p_against=q, level_for=0.025, level_against=0.025))
+        for name, (p, q) in found.items()
+    }
+    cautions = encoders.cautions_of(families={name: name for name in found}, comparisons=comparisons)
+    assert [name for name, text in cautions.items() if text] == ["narrow"]
+    assert cautions["narrow"] == (
+        " Its test is corrected for no other; corrected for all 10 statements of its file, it would be open."
+    )
+    assert not any(encoders.cautions_of(families=dict.fromkeys(found, "one"), comparisons=comparisons).values())
+
+
+def test_trainings_that_never_used_order_are_counted_beside_their_loss(store: Path) -> None:
+    """Against pandas, for every statement that compares such losses: a final loss above the plateau of the recipe."""
+    finals = read.query("SELECT variant, seed, final_loss FROM pretrainings WHERE preset = 'width128'")
+    losses = finals.pivot_table(index="seed", columns="variant", values="final_loss")
+    plateau = losses.no_position[list(RULES.plateau.seeds)].mean() - RULES.plateau.below
+    told = {row.id: row.sentence for row in read.query("SELECT id, sentence FROM statements").itertuples()}
+    asked = {
+        id: (contest, rules)
+        for id, (contest, rules) in encoder_contests().items()
+        if contest.plateau == "any" and contest.kind == "final_loss" and id in told
+    }
+    assert "C27e" in asked
+    for id, (contest, rules) in asked.items():
+        for name in (contest.variant, contest.baseline):
+            waiting = (losses[name][list(rules.seeds)] > plateau).sum()
+            said = f"{waiting} of {len(rules.seeds)} of {named(name)}"
+            assert (said in told[id]) == bool(waiting), (id, said)

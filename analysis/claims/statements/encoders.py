@@ -29,7 +29,7 @@ from analysis.claims.statements.margin_contests import (
     TrainedRun,
 )
 from analysis.core.formatting import capitalised, interval_text, join_names, plural
-from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules
+from analysis.rules import EncoderContest, EncoderRules, all_encoder_rules, encoder_rules
 from analysis.statistics import difference
 from analysis.statistics.margins import NOT_TESTED, less_between_groups
 
@@ -187,20 +187,49 @@ def _compare_presets(
 def judge(ask: Ask) -> list[Judgement]:
     """Every statement of `encoders.toml` and the files after it with its verdict."""
     hours = hours_by_preset(ask, TRAININGS)
-    return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules, hours)]
+    first = encoder_rules()
+    plateaus = {preset: load_runs(ask, first, preset).plateau for preset in first.recipes}
+    return [judgement for rules in all_encoder_rules() for judgement in _judge(ask, rules, hours, plateaus)]
 
 
-def _judge(ask: Ask, rules: EncoderRules, hours: Mapping[str, float]) -> list[Judgement]:
+def _judge(
+    ask: Ask, rules: EncoderRules, hours: Mapping[str, float], plateaus: Mapping[str, float | None]
+) -> list[Judgement]:
     presets = {preset: load_runs(ask, rules, preset) for preset in rules.recipes}
     comparisons = {contest.id: compare(contest, presets, rules) for contest in rules.statements}
     families = {contest.id: contest.family for contest in rules.statements}
     decided = margin_contests.family_verdicts(families, comparisons)
     cautions = cautions_of(families, comparisons)
-    return [
-        replace(judged, sentence=f"{judged.sentence}{cautions[contest.id]}")
-        for contest in rules.statements
-        for judged in [_judgement(contest, decided[contest.id], presets, rules, hours)]
-    ]
+    judgements = []
+    for contest in rules.statements:
+        judged = _judgement(contest, decided[contest.id], presets, rules, hours)
+        limits = f"{_waiting(contest, rules, presets, plateaus)}{cautions[contest.id]}"
+        judgements.append(replace(judged, sentence=f"{judged.sentence}{limits}"))
+    return judgements
+
+
+def _waiting(
+    contest: EncoderContest,
+    rules: EncoderRules,
+    presets: Mapping[str, PresetRuns],
+    plateaus: Mapping[str, float | None],
+) -> str:
+    """A sentence on the trainings of a statement that ended before they used order, where it compares such losses, too.
+
+    A difference from them says when that begins rather than what it is worth. plateaus: of each preset, in nats.
+    """
+    plateau = plateaus.get(contest.preset)
+    if contest.plateau != "any" or contest.kind != "final_loss" or plateau is None:
+        return ""
+    counts = {
+        name: sum((side[seed].loss or 0.0) > plateau for seed in rules.seeds if seed in side)
+        for name in (contest.variant, contest.baseline)
+        if (side := presets[contest.preset].runs.get(name))
+    }
+    waiting = [f"{count} of {len(rules.seeds)} of {named(name)}" for name, count in counts.items() if count]
+    if not waiting:
+        return ""
+    return f" Trainings that did not yet use order when they ended: {join_names(waiting)}."
 
 
 def cautions_of(families: Mapping[str, str], comparisons: Mapping[str, MarginComparison]) -> dict[str, str]:

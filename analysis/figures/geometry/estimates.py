@@ -74,6 +74,16 @@ def stored_models() -> dict[str, int]:
     return dict(zip(rows.model, rows.words, strict=True))
 
 
+TOKENS = {"antibodies": "amino acids", "reactions": "atoms and bonds"}
+"""The words of models of other texts than language, by the domain in the view `measured_models`."""
+
+
+def tokens_of_others() -> dict[str, str]:
+    """The models that read other texts than language -> what their words are."""
+    rows = read.query("SELECT model, domain FROM measured_models WHERE domain IN (?, ?)", list(TOKENS))
+    return {row.model: TOKENS[row.domain] for row in rows.itertuples()}
+
+
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
     """The newest rows of some measures. Raises NoResults if there are none, with the reason that the run gives."""
     placeholders = read.placeholders(measures)

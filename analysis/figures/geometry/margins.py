@@ -103,9 +103,7 @@ def _sorted_margins(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
     blue, soft = theme.colour(colours.TERMS["word"]), theme.colour(colours.SOFT)
     low, high, count = min(0.0, float(rows.margin.min())), float(rows.margin.max()), len(rows)
     ticks = sorted({1, *(round(count * part / 4) for part in range(1, 5))})
-    x = marks.number(
-        alt.X, "rank", "words, from the smallest margin to the largest", domain=(1, count), grid=False, values=ticks
-    )
+    x = marks.number(alt.X, "rank", "words, by margin", domain=(1, count), grid=False, values=ticks)
     x["axis"]["labelFlush"] = True  # The last label would be cut at the edge of the panel.
     y = marks.number(alt.Y, "margin", AXIS, domain=(low - 0.04 * (high - low), high))
     area = alt.Chart(rows.assign(zero=0.0)).mark_area(opacity=0.15, color=blue)
@@ -170,7 +168,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         if len(places) == 1
         else "each stands at its worst position"
     )
-    none = "" if float(ordinary.margin.min()) < 0 else ", none of which is lost"
+    none = "" if float(ordinary.margin.min()) < 0 else ", none lost"
     return marks.panel(
         base.mark_bar(height=marks.BAR, opacity=0.45).encode(x=x, color=own_hue),
         base.mark_point(filled=True, opacity=1, size=marks.DOT).encode(x=x, color=own_hue, tooltip=marks.tips(*TIPS)),
@@ -180,7 +178,7 @@ def _lowest(rows: pd.DataFrame, selected: str, theme: Theme) -> Chart:
         width=marks.HALF,
         height=320,
         title="Smallest margins",
-        below=[worst, *([f"the {FIRST} smallest of all, then plain words{none}"] if len(ordinary) else [])],
+        below=[worst, *([f"above: the {FIRST} smallest; below: plain words{none}"] if len(ordinary) else [])],
     )
 
 

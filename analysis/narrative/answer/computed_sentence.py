@@ -115,7 +115,7 @@ def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
         agreeing=standings.count(HOLDS), families=len(standings),
         failing=join_names(failing), hardest=join_names(hardest[:1]), found=fact.sentence.removeprefix("Open: "),
     )  # fmt: skip
-    return text.replace("-0", "−0").replace("-1", "−1")
+    return text.replace("-0", "−0").replace("-1", "−1").replace("%", "\u00a0%").replace(" \u00a0%", "\u00a0%")
 
 
 @dataclass(frozen=True, kw_only=True)

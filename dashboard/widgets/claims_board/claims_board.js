@@ -109,6 +109,8 @@ function usual(texts) {
 const place = (one) => (one.quoted ? 0 : one.decides ? 1 : one.verdict !== "open" ? 2 : one.number ? 3 : 4);
 const inOrder = (statements) => [...statements].sort((one, other) => place(one) - place(other));
 
+// Those that take no side come last, together with those of the same reason.
+const grouped = (statements) => [...statements].sort((one, other) => one.aside.localeCompare(other.aside));
 // Statements that take no side follow those that do.
 const sided = (statements) => [...statements].sort((one, other) => Boolean(one.aside) - Boolean(other.aside));
 
@@ -189,7 +191,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
     const { ways, curve } = memory.picture[claim.id] ?? {};
     panel.insertAdjacentHTML("beforeend", ways ?? "");
     const beside = make("details", { class: "beside" });
-    for (const statement of ordered) {
+    let reason = "";
+    for (const statement of grouped(ordered)) {
       const shows = memory.opened.has(statement.id);
       const button = make("button", { class: "behind", "aria-expanded": String(shows), "data-behind": statement.id },
         `${statement.behind} ${shows ? "▾" : "▸"}`);
@@ -206,13 +209,14 @@ export default function ({ data, parentElement: root, setStateValue }) {
         statement.would_decide ? make("small", {}, make("b", {}, "Would decide it: "), ...prose(`${statement.would_decide.replace(/\.$/, "")}.`)) : null);
       const drawn = statement.tour && curve ? make("div", { class: "under" }) : null;
       drawn?.insertAdjacentHTML("beforeend", curve);
+      if (statement.aside && statement.aside !== reason) beside.append(make("p", { class: "decided" }, (reason = statement.aside)));
       (statement.aside ? beside : panel).append(make("div", { class: `g st ${meaning(statement)}${statement.id === tinted ? " quoted" : ""}`, "data-statement": statement.id },
         make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[meaning(statement)]), say, strip(statement), printed(statement), measured(statement), drawn,
         shows ? behind(memory.details[statement.id], statement) : null));
     }
     const asides = ordered.filter((one) => one.aside);
     if (asides.length) {
-      beside.prepend(make("summary", {}, `${asides.length} statements that take no side`), make("p", { class: "decided" }, asides[0].aside));
+      beside.prepend(make("summary", {}, asides.length === 1 ? "1 statement that takes no side" : `${asides.length} statements that take no side`));
       beside.open = memory.beside ?? asides.some((one) => one.id === tinted || (memory.state.verdict && one.verdict === memory.state.verdict));
       beside.ontoggle = () => (memory.beside = beside.open);
       panel.append(beside);

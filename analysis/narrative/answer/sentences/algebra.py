@@ -19,12 +19,12 @@ PROJECTED = "C36f"
 """Concatenating at full width and projecting back, against adding."""
 PUBLISHED = (
     "SELECT DISTINCT short, setting, round(value - baseline_value, 2) AS difference, "
-    "CASE WHEN variant LIKE 'Learned%' THEN 'learned positions' ELSE 'sinusoids' END AS positions "
-    "FROM published_pairs WHERE table_name = 'Table 3' "
-    "AND variant IN ('Sinusoidal: Concat+projection', 'Learned Absolute: Concat+projection') "
+    "CASE split_part(variant, ':', 1) WHEN 'Learned Absolute' THEN 'learned positions' WHEN 'RoPE' THEN 'rotary ones' "
+    "WHEN 'Relative' THEN 'relative ones' ELSE 'sinusoids' END AS positions "
+    "FROM published_pairs WHERE table_name = 'Table 3' AND variant LIKE '%: Concat+projection' "
     "AND baseline = split_part(variant, ':', 1) || ': Add' ORDER BY difference DESC"
 )
-"""Published accuracies of concatenating and projecting back less adding, of positions that are told at the input."""
+"""Published accuracies of concatenating and projecting back less adding, for every kind of position that was tried."""
 
 
 def largest_error(words: int = 384, positions: int = 128, out: int = 384) -> float:

@@ -33,9 +33,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     bold = f"{percent(arithmetic.effect, 1)} more arithmetic"
     sentence = (
         f"Adding needs no wider state: {RANK} further directions for positions, carried through every layer, would "
-        f"cost the layers of {default_model.NAME} {bold}, and the model {percent(size.effect, 1)} more parameters."
+        f"cost the layers of {default_model.NAME} {bold}."
     )
-    further = among_heads(ask)
+    further = [f"The same {RANK} directions would cost {default_model.NAME} {percent(size.effect, 1)} more parameters."]
+    further += among_heads(ask)
     measured = {row["measure"]: row["more"] for row in ask(MEASURED)}
     if measured.keys() == {"parameters", "flops_per_token"}:
         sentence += " Where positions take more room, it saves more."

@@ -210,6 +210,19 @@ register(
                 "tokens are amino acids, {failing} give them more than half as many as a random table has.",
             ),
             Tempering(
+                "C10n",
+                SUPPORTED,
+                "In {count} encoders of chemical reactions, which have few different tokens, too, positions take few "
+                "directions: at most {effect:.0%} of a random table’s. So few tokens alone do not explain the "
+                "antibodies, whose places are nearly columns of an alignment.",
+            ),
+            Tempering(
+                "C09g",
+                CONTRADICTED,
+                "In these encoders the cross terms of word and position are no small part of attention: up to "
+                "{effect:.0%} of what varies in the scores of a layer.",
+            ),
+            Tempering(
                 "C11a",
                 CONTRADICTED,
                 "Words do not keep out of the positions’ directions in every model: in {failing} they "

@@ -19,7 +19,7 @@ STILL_WAITING = (
 
 
 def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
-    """What segments are worth to a small encoder; None unless both comparisons are decided in their favour."""
+    """The worth of segments to a small encoder; None unless both comparisons are decided in their favour."""
     without, alike = facts.get(WITHOUT), facts.get(ALIKE)
     if without is None or alike is None or not without.verdict == alike.verdict == SUPPORTED:
         return None
@@ -39,7 +39,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 
 def _waiting(ask: Ask) -> str:
-    """How many of these trainings ended before they used order at all; "" where none did."""
+    """The numbers of these trainings that ended before they used order at all; "" where none did."""
     rule = encoder_rules().plateau
     query = STILL_WAITING.format(below=rule.below, without_positions=rule.variant, seeds=tuple(rule.seeds))
     rows = {row["variant"]: row for row in ask(query)}

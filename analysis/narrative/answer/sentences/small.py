@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from analysis.ablation.presets import PRESETS
-from analysis.claims.statements.judgement import OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, percent, plural, sentences
-from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, register
+from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, nats, register
 from analysis.rules import claim_of, encoder_contests, encoder_rules, training_rules
 
 CLAIM = "C37"
@@ -32,6 +32,8 @@ LEADS = (
 )
 """The lead of TUPE-A over adding, in nats, by the number of steps, with the preset's own settings."""
 
+TOLD_LONGER, TURNED_LONGER = "C34ac", "C42k"
+"""Positions that are told to every layer, and turned ones, against added ones, on texts longer than in training."""
 ONCE_AT_OTHER_WIDTHS = ("C37g", "C37h")
 """The statements on telling the attention of every layer against adding once, at other widths than that of the rest."""
 
@@ -62,9 +64,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     )
     return ComputedSentence(
         sentence=sentences(
-            f"Our own encoders are small: {bold}.",
+            f"Our own encoders are small: {bold}, trained on texts of {size.length} tokens.",
             "Their losses say what helps them, not how much it helps a large model.",
             *known,
+            _on_longer_texts(facts),
         ),
         bold=bold,
         heading="What was trained is small",
@@ -72,6 +75,18 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         query=QUERY,
         against=True,
         further="\n".join(filter(None, [repeated, rates, *further, _longer(ask)])),
+    )
+
+
+def _on_longer_texts(facts: Facts) -> str:
+    """The same two on texts four times as long, and rotations; "" unless both comparisons are decided."""
+    told, turned = facts.get(TOLD_LONGER), facts.get(TURNED_LONGER)
+    if told is None or turned is None or told.verdict != CONTRADICTED or turned.verdict != SUPPORTED:
+        return ""
+    return (
+        "On texts four times as long, whose later positions no training reached, positions told to the queries and "
+        f"keys of every layer end {nats(told.effect or 0.0)} than added once, and turned ones "
+        f"{nats(turned.effect or 0.0)}."
     )
 
 
@@ -113,7 +128,7 @@ register(
         claim=CLAIM,
         link="The widths",
         page="claims",
-        values={"claim": CLAIM},
+        values={"claim": CLAIM, "statement": ONCE_AT_OTHER_WIDTHS[0]},
         tell=tell,
         part="but",
     )

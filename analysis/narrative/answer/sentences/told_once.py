@@ -30,8 +30,6 @@ TWICE = "C41a"
 """The gap between adding once and telling the attention of every layer after twice as many steps."""
 ROTARY, TURNED_OR_TOLD = "C42a", "C42d"
 """Rotations against adding, and against positions that are told to the queries and keys of every layer."""
-TOLD_LONGER, TURNED_LONGER = "C34ac", "C42k"
-"""Positions that are told to every layer, and turned ones, against added ones on longer texts than those of training."""
 EQUALLY_NARROW = "C36b"
 """Concatenating against adding, with words of half of the width on both sides."""
 WIDER, SAME_SHAPE, WIDER_WORDS = "C36d", "C36g", "C36m"
@@ -80,7 +78,7 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
     return ComputedSentence(
         sentence=f"Adding positions once, at the input, {bold} than telling them to the queries and keys of every "
         f"layer through the same matrix ({seeds} each).{_first_layer(facts, ask)}{_later(facts, ask)}"
-        f"{_on_longer_texts(facts)}{_causes(facts)}",
+        f"{_causes(facts)}",
         bold=bold,
         heading="In our trainings it is not the best way",
         value=isolated.effect,
@@ -109,17 +107,6 @@ def _later(facts: Facts, ask: Ask) -> str:
     left = f"is {-fact.effect:.2f}" if fact.effect < 0 else "is gone"
     usual = "" if before is None else f", {abs(before):.2f} for the same seeds before"
     return f" Trained twice as long, the gap {left} ({seeds}{usual})."
-
-
-def _on_longer_texts(facts: Facts) -> str:
-    """The same two on texts four times as long, and rotations; "" unless both comparisons are decided."""
-    told, turned = facts.get(TOLD_LONGER), facts.get(TURNED_LONGER)
-    if told is None or turned is None or told.verdict != CONTRADICTED or turned.verdict != SUPPORTED:
-        return ""
-    return (
-        " On texts four times as long, whose later positions no training reached, positions told to every layer end "
-        f"{nats(told.effect or 0.0)} than added once, and turned ones {nats(turned.effect or 0.0)}."
-    )
 
 
 def _steps(facts: Facts) -> list[Remark]:
@@ -279,8 +266,8 @@ register(
             Tempering(
                 "C42l",
                 SUPPORTED,
-                "On texts four times as long, the same bias ends {size:.2f} nats lower than positions added once, whose "
-                "later ones no training reached.",
+                "On texts four times as long, the same bias ends {size:.2f} nats lower than positions added once, "
+                "whose later ones no training reached.",
             ),
             Tempering(
                 "C42j",
