@@ -39,13 +39,14 @@ def show_experiments(listed: ExperimentList) -> None:
 
 
 def _so_far(statement: Judgement) -> str:
-    """The number that is measured of a statement, with its interval and the bound of its rule; "" where nothing is."""
+    """The number that is measured of a statement, with its interval, and why that does not decide it; "" for none."""
     printed = size(statement)
     if not printed.number:
         return ""
     ends = interval_text(statement.low, statement.high, "+.2f") if statement.seeds else ""
     text = "; ".join(filter(None, (f"{printed.number} {printed.unit}{ends}", printed.line_in_words)))
-    return f"<small><b>So far:</b> {escape(unbroken(text))}.</small>"
+    reason = "" if statement.missing or not statement.reason else f" Not decided, since {statement.reason}."
+    return f"<small><b>So far:</b> {escape(unbroken(f'{text}.{reason}'))}</small>"
 
 
 def _item(experiment: Experiment) -> str:

@@ -131,7 +131,7 @@ def standings() -> dict[tuple[str, str], StandingRow]:
 
 
 def headings() -> tuple[Heading, ...]:
-    """Every claim with its statements, in order of id."""
+    """Every claim with its statements, in order of id; one whose statements were all withdrawn is in the log alone."""
     quoted = [
         Quotation(**{name: row[name] for name in Quotation.__dataclass_fields__})
         for row in records(read.query("SELECT * FROM quotations ORDER BY number"))
@@ -144,12 +144,13 @@ def headings() -> tuple[Heading, ...]:
     return tuple(
         Heading(
             **{**row, "documents": tuple(row["documents"])},
-            parts=parts(row["id"]),
+            parts=stated,
             quotations=tuple(one for one in quoted if one.claim == row["id"]),
             findings=tuple(one for one in found if one.claim == row["id"]),
             changes=tuple(change for change in log if change.claim == row["id"]),
         )
         for row in records(read.query(HEADINGS))
+        if (stated := parts(row["id"]))
     )
 
 

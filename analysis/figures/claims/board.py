@@ -99,7 +99,7 @@ class ClaimsBoard:
 @cached_until_store_changes()
 def board() -> ClaimsBoard:
     """Everything that the page shows before something is pressed, and all claims as they open."""
-    headings = [heading for heading in stored.headings() if heading.parts]
+    headings = stored.headings()
     documents = stored.documents()
     changes = stored.changes()
     last, quoted = changes[0].day if changes else "", _quoted_on_home()
@@ -248,7 +248,7 @@ def _more(heading: Heading, quoted: Set[str]) -> str:
 
 def standings() -> str:
     """The finding of the whole page: the number of claims of each standing, the decided ones first."""
-    counts = Counter(_standing(heading.parts) for heading in stored.headings() if heading.parts)
+    counts = Counter(_standing(heading.parts) for heading in stored.headings())
     said = (f"{counts[side]} {forms[counts[side] != 1]}" for side, forms in STANDINGS.items() if counts[side])
     return join_names(said)
 

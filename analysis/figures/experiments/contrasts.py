@@ -130,7 +130,11 @@ GROUPS = (
     Group(
         "From adding once, words of the whole width",
         "width128",
-        (SingleChange("C36f", "concatenated, then projected back"),),
+        (
+            SingleChange("C36w", "one projection after the sum"),
+            SingleChange("C36v", "then a block for each: concatenated"),
+            SingleChange("C36o", "both at once"),
+        ),
         TO_CONCATENATION,
     ),
 )

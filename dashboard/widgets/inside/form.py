@@ -68,7 +68,7 @@ def form(pickers: Pickers, *, asks: bool) -> Upload | None:
     with st.container(key="inside.ask"):
         # Beside two rows of boxes it stays in the first, below their names.
         rows = "top" if comparison.has_boxes(pickers) else "bottom"
-        before, boxes = st.columns([1.5, 9], vertical_alignment=rows)
+        before, boxes = st.columns([1.7, 9], vertical_alignment=rows)
         with before:
             if rows == "top":
                 st.space(NAME_HEIGHT)

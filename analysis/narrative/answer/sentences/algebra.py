@@ -4,19 +4,22 @@ import math
 
 import numpy as np
 
-from analysis.claims.statements.judgement import Ask
-from analysis.core.formatting import join_names, signed
+from analysis.claims.statements.judgement import OPEN, SUPPORTED, Ask, Judgement
+from analysis.core.formatting import join_names, plural, signed
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
     Sentence,
     fixed_sentences,
+    nats,
     register,
     undecided,
 )
 
 PROJECTED = "C36f"
 """Concatenating at full width and projecting back, against adding."""
+BLOCKS, PROJECTION = "C36v", "C36w"
+"""Two blocks of a projection at the input against one, and a projection after adding against none."""
 PUBLISHED = (
     "SELECT DISTINCT short, setting, round(value - baseline_value, 2) AS difference, "
     "CASE split_part(variant, ':', 1) WHEN 'Learned Absolute' THEN 'learned positions' WHEN 'RoPE' THEN 'rotary ones' "
@@ -56,10 +59,23 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
 
 def _trained(facts: Facts) -> str:
     """The outcome of training such a concatenation: algebra does not say that both learn alike. "" for none yet."""
+    blocks, projection = facts.get(BLOCKS), facts.get(PROJECTION)
+    if blocks is not None and projection is not None and not blocks.missing + projection.missing:
+        return (
+            f"Trained, both do not learn alike. With a projection at the input, two blocks end "
+            f"{nats(blocks.effect or 0.0)} than one{_standing(blocks)}; that projection itself, after adding, ends "
+            f"{nats(projection.effect or 0.0)} than adding alone{_standing(projection)} "
+            f"({plural(blocks.seeds or 0, 'seed')} each, feed-forward layers equally wide)."
+        )
     if decided := fixed_sentences(facts, (PROJECTED,)):
         return decided
     open_yet = undecided(facts.get(PROJECTED))
     return f"Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
+
+
+def _standing(fact: Judgement) -> str:
+    """A clause on a difference that is open, or that counts as none."""
+    return {OPEN: " (open)", SUPPORTED: " (which counts as the same)"}.get(fact.verdict, "")
 
 
 def _published(ask: Ask) -> str:

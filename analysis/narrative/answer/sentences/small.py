@@ -60,7 +60,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
         ""
         if rate is None
         else f"All encoders of width {PRESETS[JUDGED].hidden_size} were trained at one learning rate, {rate:g}. It was "
-        "the best of three for adding and for five ways of telling every layer; no concatenation was tried at others."
+        "the best of three for adding, normalised or not, and for four ways of telling every layer, in "
+        "exploratory trainings; no concatenation was tried at others."
     )
     return ComputedSentence(
         sentence=sentences(
