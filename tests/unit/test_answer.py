@@ -218,16 +218,22 @@ def test_the_steps_say_which_of_them_are_open_and_which_have_more_seeds(store: P
 
 
 def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None:
-    judged = planted(C36f={"verdict": OPEN, "effect": 0.08, "low": 0.04, "high": 0.12, "seeds": 8, "answer": ""})
-    rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
-    said = "Trained, a concatenation that is projected back ended 0.08 nats higher (open: +0.04 to +0.12)."
-    assert said in rows["algebra"]
-    judged = planted(C36f={"verdict": CONTRADICTED, "answer": "It ends apart."})
-    rows = {row["name"]: row["further"] for row in tables(judged, ask)["answers"]}
-    assert rows["algebra"].startswith("It ends apart.\n")
+    numbers = {"verdict": OPEN, "missing": 0, "seeds": 8}
+    effects = {"C36v": -0.08, "C36w": 0.14, "C36o": 0.06}
+    judged = planted(**{id: {**numbers, "effect": effect} for id, effect in effects.items()})
+    (row,) = [row for row in tables(judged, ask)["answers"] if row["name"] == "algebra"]
+    assert "two blocks end 0.08 nats lower than those with one (open) (8 seeds each)" in row["sentence"]
+    assert (
+        "projecting ends 0.14 nats higher than adding alone (open), and concatenating and projecting 0.06"
+        in row["further"]
+    )
+    in_training = planted(C36v={"missing": 2})
+    (untold,) = [row for row in tables(in_training, ask)["answers"] if row["name"] == "algebra"]
+    assert "two blocks" not in untold["sentence"]
+    rows = {"algebra": row["further"]}
     published = read.query("SELECT * FROM published_rows WHERE table_name = 'Table 3' AND variant LIKE '%: %'")
     value = published.set_index("variant").printed_value
-    for kind in ("Sinusoidal", "Learned Absolute"):
+    for kind in ("Sinusoidal", "Learned Absolute", "RoPE", "Relative"):
         assert signed(value[f"{kind}: Concat+projection"] - value[f"{kind}: Add"], 1) in rows["algebra"]
 
 

@@ -10,16 +10,12 @@ from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
     Facts,
     Sentence,
-    fixed_sentences,
     nats,
     register,
-    undecided,
 )
 
-PROJECTED = "C36f"
-"""Concatenating at full width and projecting back, against adding."""
-BLOCKS, PROJECTION = "C36v", "C36w"
-"""Two blocks of a projection at the input against one, and a projection after adding against none."""
+BLOCKS, PROJECTION, BOTH = "C36v", "C36w", "C36o"
+"""Two blocks of a projection at the input against one, a projection after adding against none, and both at once."""
 PUBLISHED = (
     "SELECT DISTINCT short, setting, round(value - baseline_value, 2) AS difference, "
     "CASE split_part(variant, ':', 1) WHEN 'Learned Absolute' THEN 'learned positions' WHEN 'RoPE' THEN 'rotary ones' "
@@ -48,7 +44,8 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     """An identity needs no data; the error is that of rounding, and its bound is given. A training limits it."""
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
-        "blocks. In the queries, keys and values of the first layer, adding uses one block for both.",
+        "blocks. In the queries, keys and values of the first layer, adding uses one block for both."
+        f"{_blocks(facts)}",
         bold="is already a sum",
         heading="It is already a sum",
         value=error_bound(),
@@ -58,24 +55,32 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
 
 
 def _trained(facts: Facts) -> str:
-    """The outcome of training such a concatenation: algebra does not say that both learn alike. "" for none yet."""
-    blocks, projection = facts.get(BLOCKS), facts.get(PROJECTION)
-    if blocks is not None and projection is not None and not blocks.missing + projection.missing:
+    """The effect of the projection by itself, and with two blocks, beside adding; "" until they are trained."""
+    projection, both = facts.get(PROJECTION), facts.get(BOTH)
+    if projection is not None and both is not None and _blocks(facts):
         return (
-            f"Trained, both do not learn alike. With a projection at the input, two blocks end "
-            f"{nats(blocks.effect or 0.0)} than one{_standing(blocks)}; that projection itself, after adding, ends "
-            f"{nats(projection.effect or 0.0)} than adding alone{_standing(projection)} "
-            f"({plural(blocks.seeds or 0, 'seed')} each, feed-forward layers equally wide)."
+            f"Compared with adding alone, adding and then projecting ends {nats(projection.effect or 0.0)}"
+            f"{_standing(projection, ' ({})')}, and concatenating and projecting {nats(both.effect or 0.0)}"
+            f"{_standing(both, ' ({})')}. The feed-forward layers of all three are equally wide."
         )
-    if decided := fixed_sentences(facts, (PROJECTED,)):
-        return decided
-    open_yet = undecided(facts.get(PROJECTED))
-    return f"Trained, a concatenation that is projected back {open_yet}." if open_yet else ""
+    return ""
 
 
-def _standing(fact: Judgement) -> str:
-    """A clause on a difference that is open, or that counts as none."""
-    return {OPEN: " (open)", SUPPORTED: " (which counts as the same)"}.get(fact.verdict, "")
+def _blocks(facts: Facts) -> str:
+    """The worth of a second block in training, where nothing else differs; "" until both sides are trained."""
+    blocks, projection = facts.get(BLOCKS), facts.get(PROJECTION)
+    if blocks is None or projection is None or blocks.missing or projection.missing or blocks.effect is None:
+        return ""
+    return (
+        f" With one projection at the input, encoders that have two blocks end {nats(blocks.effect)} than those with "
+        f"one ({plural(blocks.seeds or 0, 'seed')} each{_standing(blocks, '; {}')})."
+    )
+
+
+def _standing(fact: Judgement, around: str) -> str:
+    """The word for a difference that is open, or that counts as none, in a frame with a place {}; "" for another."""
+    word = {OPEN: "open", SUPPORTED: "which counts as the same"}.get(fact.verdict)
+    return around.format(word) if word else ""
 
 
 def _published(ask: Ask) -> str:
