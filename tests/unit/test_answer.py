@@ -222,11 +222,8 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
     effects = {"C36v": -0.08, "C36w": 0.14, "C36o": 0.06}
     judged = planted(**{id: {**numbers, "effect": effect} for id, effect in effects.items()})
     (row,) = [row for row in tables(judged, ask)["answers"] if row["name"] == "algebra"]
-    assert "two blocks end 0.08 nats lower than those with one (open) (8 seeds each)" in row["sentence"]
-    assert (
-        "projecting ends 0.14 nats higher than adding alone (open), and concatenating and projecting 0.06"
-        in row["further"]
-    )
+    assert "two blocks end 0.08 nats lower than those with one (8 seeds each; open)" in row["sentence"]
+    assert "then projecting ends 0.14 nats higher (open), and concatenating and projecting 0.06" in row["further"]
     in_training = planted(C36v={"missing": 2})
     (untold,) = [row for row in tables(in_training, ask)["answers"] if row["name"] == "algebra"]
     assert "two blocks" not in untold["sentence"]
