@@ -331,7 +331,8 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     margin = ""
     if terms:
         margin = (
-            f" Open: by its rule, mostly as its interval crosses ±{same_within:g}, within which losses are the same."
+            f" Open: its rule does not decide it, mostly because the interval crosses ±{same_within:g}, within which "
+            "losses count as the same."
         )
     if terms and any(way.last_change and "slightly" in way.last_change.standing for way in ways):
         margin += f" Slightly: the interval lies on that side of zero, and within {2 * same_within:.2f} of it."

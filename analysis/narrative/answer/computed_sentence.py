@@ -6,7 +6,7 @@ from typing import Literal
 
 from analysis.claims.statements.judgement import FAILS, HOLDS, OPEN, Ask, Judgement
 from analysis.claims.statements.rows import families
-from analysis.core.formatting import join_names, signed
+from analysis.core.formatting import join_names, percent, signed
 from analysis.core.registry import Registry
 from analysis.rules import encoder_rules
 
@@ -99,9 +99,9 @@ class Tempering:
 def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
     """The words of a limit; under another verdict than was foreseen, the statement and its finding.
 
-    Fields: effect; size, without its sign; nats, with the side; low, high, line; holding and count of its readings;
-    agreeing and families, the same of models or papers with all their readings; failing, the sources of those that
-    fail; hardest, that of the one that decides; found, its sentence.
+    Fields: effect; size, without its sign; share, the same in per cent; nats, with the side; low, high, line; holding
+    and count of its readings; agreeing and families, the same of models or papers with all their readings; failing, the
+    sources of those that fail; hardest, that of the one that decides; found, its sentence.
     """
     if fact.verdict != tempering.verdict or (fact.effect is None and "{effect" in tempering.words):
         return f"{fact.verdict.capitalize()}: {fact.statement} {fact.sentence}"
@@ -109,13 +109,13 @@ def limit_in_words(tempering: Tempering, fact: Judgement) -> str:
     hardest = [one.source for one in fact.readings if one.value == fact.effect]
     standings = list(families(fact.readings).values())
     text = tempering.words.format(
-        effect=fact.effect, size=abs(fact.effect or 0.0), nats=nats(fact.effect or 0.0), low=fact.low,
-        high=fact.high, line=fact.line,
+        effect=fact.effect, size=abs(fact.effect or 0.0), share=percent(abs(fact.effect or 0.0)),
+        nats=nats(fact.effect or 0.0), low=fact.low, high=fact.high, line=fact.line,
         holding=sum(one.standing == HOLDS for one in fact.readings), count=len(fact.readings),
         agreeing=standings.count(HOLDS), families=len(standings),
         failing=join_names(failing), hardest=join_names(hardest[:1]), found=fact.sentence.removeprefix("Open: "),
     )  # fmt: skip
-    return text.replace("-0", "−0").replace("-1", "−1").replace("%", "\u00a0%").replace(" \u00a0%", "\u00a0%")
+    return text.replace("-0", "−0").replace("-1", "−1")
 
 
 @dataclass(frozen=True, kw_only=True)

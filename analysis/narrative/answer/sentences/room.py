@@ -213,14 +213,14 @@ register(
                 "C10n",
                 SUPPORTED,
                 "In {count} encoders of chemical reactions, which have few different tokens, too, positions take few "
-                "directions: at most {effect:.0%} of a random table’s. So few tokens alone do not explain the "
-                "antibodies, whose places are nearly columns of an alignment.",
+                "directions: at most {share} of a random table’s. So few tokens alone are not why models of "
+                "antibodies give positions more of them; there, places are nearly columns of an alignment.",
             ),
             Tempering(
                 "C09g",
                 CONTRADICTED,
                 "In these encoders the cross terms of word and position are no small part of attention: up to "
-                "{effect:.0%} of what varies in the scores of a layer.",
+                "{share} of what varies in the scores of a layer.",
             ),
             Tempering(
                 "C11a",

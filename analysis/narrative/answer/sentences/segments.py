@@ -46,7 +46,10 @@ def _waiting(ask: Ask) -> str:
     if len(rows) < 2 or not any(row["waiting"] for row in rows.values()):
         return ""
     none, one = (f"{rows[name]['waiting']} of {rows[name]['runs']}" for name in ("no_segment", "one_segment"))
-    return f" Much of this is time: {none} without segments, and {one} with a single one, did not yet use order."
+    return (
+        f" The numbers measure a delay, too: {none} without segments, and {one} with a single one, did not yet use "
+        "order when training ended."
+    )
 
 
 register(
