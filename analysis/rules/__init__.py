@@ -42,6 +42,7 @@ ENCODER_FILES = (
     FOLDER / "small_differences.toml",
     FOLDER / "one_block.toml",
     FOLDER / "longer_texts.toml",
+    FOLDER / "one_block_2.toml",
 )
 """The files that judge encoders against a margin, the oldest first."""
 MEASUREMENTS = FOLDER / "measurements.toml"
