@@ -81,7 +81,7 @@ TOKENS = {"antibodies": "amino acids", "reactions": "atoms and bonds"}
 def tokens_of_others() -> dict[str, str]:
     """The models that read other texts than language -> what their words are."""
     rows = read.query("SELECT model, domain FROM measured_models WHERE domain IN (?, ?)", list(TOKENS))
-    return {row.model: TOKENS[row.domain] for row in rows.itertuples()}
+    return {str(row.model): TOKENS[str(row.domain)] for row in frames.rows(rows)}
 
 
 def stored_rows(model: str, *measures: str) -> pd.DataFrame:
