@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from analysis.claims import CLAIMS
 from analysis.claims.statements import stored
 from tests.browser.conftest import PHONE, settled
 
@@ -32,7 +31,7 @@ def opened(page, address, query=""):
 
 def test_a_claim_opens_by_key_and_its_address_opens_it_again(page, address):
     opened(page, address)
-    assert page.locator(".row").count() == len(CLAIMS)
+    assert page.locator(".row").count() == len(stored.headings())
     row = page.locator("#C17")
     row.focus()
     page.keyboard.press("Enter")

@@ -114,7 +114,8 @@ def test_a_row_is_its_contrast_on_the_one_axis_of_all(store, name: str) -> None:
         assert str(row.text).partition("\n")[0] == f"{size} {row.word}"
         clear = row.low > lines[id] or row.high < -lines[id]
         held = row.word == "open" and clear and row.seeds == asked.get(id)
-        reason = "uneven" if "spread by" in sentences[id] else "corrected"
+        reasons = {"spread by": "uneven", "on the plateau": "late"}
+        reason = next((word for words, word in reasons.items() if words in sentences[id]), "corrected")
         assert re.search(rf"\n{row.seeds}( of \d+)? seeds?", str(row.text)), "every row says its seeds"
         assert str(row.text).endswith(f" seeds, {reason}") == held, "what is clear and open says why"
         assert row.margin == MARGIN, "one band for all, as on the board"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.claims.statements import stored
 from analysis.claims.statements.contests import SAME
-from analysis.claims.statements.judgement import COMPARED_WITH, CORRECTED, SUPPORTED, UNEVEN
+from analysis.claims.statements.judgement import COMPARED_WITH, CORRECTED, REFUSED, SUPPORTED, UNEVEN
 from analysis.core import frames
 from analysis.core.colours import SOFT
 from analysis.core.errors import NoResults
@@ -33,8 +33,8 @@ NOT_LOWER, NOT_HIGHER = "not lower", "not higher"
 """The words of a loss of which the rules have decided one side alone."""
 SLIGHTLY = {SLIGHTLY_BETTER: "slightly lower", SLIGHTLY_WORSE: "slightly higher"}
 """The words of supported statements that say that a difference is real and small."""
-AFTER_CORRECTION, TOO_UNEVEN = "corrected", "uneven"
-HELD_BACK = {CORRECTED: AFTER_CORRECTION, UNEVEN: TOO_UNEVEN}
+AFTER_CORRECTION, TOO_UNEVEN, TOO_LATE = "corrected", "uneven", "late"
+HELD_BACK = {CORRECTED: AFTER_CORRECTION, UNEVEN: TOO_UNEVEN, REFUSED: TOO_LATE}
 """Beside the seeds of a contrast that is open although its interval is clear of the margin: why it is so."""
 LETTERS = 26
 """Letters in a line of a label: longer ones would leave the plot little room."""
@@ -269,6 +269,10 @@ def _figure(title: str, finding: str, groups: list[Group], here: pd.DataFrame, f
             f"“{TOO_UNEVEN}”: clear of the band, and open because the differences of paired seeds spread by more "
             f"than {encoder_rules().paired_spread:g} nats, which the rules do not allow."
             if table.text.str.endswith(TOO_UNEVEN).any()
+            else "",
+            f"“{TOO_LATE}”: clear of the band, and open because a side was still on the plateau after half of the "
+            "steps in some seed, or diverged."
+            if table.text.str.endswith(TOO_LATE).any()
             else "",
             f"Not run yet, and on no path: {plural(len(waiting), 'contrast')}" if len(waiting) else "",
         ),
