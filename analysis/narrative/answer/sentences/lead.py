@@ -45,19 +45,19 @@ def _loses(facts: Facts) -> str:
     ways = ["telling positions to the queries and keys of every layer"] * told
     ways += [f"turning {'these' if told else 'the queries and keys'} by them"] * turned
     matrix = ""
-    if _holds(facts, "C34w"):
+    if told and _holds(facts, "C34w"):
         matrix = (
             " There, a matrix for positions beside that of words changed the final loss little, even as extra "
             "parameters."
         )
-    elif _holds(facts, "C34a") or _holds(facts, "C34r"):
+    elif told and (_holds(facts, "C34a") or _holds(facts, "C34r")):
         matrix = (
             " There, a matrix for positions beside that of words changed the final loss little at equally many "
             "parameters."
         )
     ended = " On texts as long as those of training, " + ", or ".join(ways) + "," * (len(ways) > 1)
     return (
-        f"{ended} ended lower than adding {'them' if told else 'positions'} once at the input.{matrix * told} No paper "
+        f"{ended} ended lower than adding {'them' if told else 'positions'} once at the input.{matrix} No paper "
         "that we read says why its designers chose to add."
     )
 

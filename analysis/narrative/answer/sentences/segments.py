@@ -1,5 +1,6 @@
 """Segments, the third thing that BERT adds: the loss of encoders that are not told them."""
 
+from analysis.claims.statements.encoders import load_runs
 from analysis.claims.statements.judgement import SUPPORTED, Ask
 from analysis.core.formatting import plural, signed
 from analysis.narrative.answer.computed_sentence import ComputedSentence, Facts, Sentence, Tempering, nats, register
@@ -7,13 +8,9 @@ from analysis.rules import encoder_rules
 
 WITHOUT, ALIKE = "C27d", "C27e"
 """An encoder with segments against one without any, and against one whose tokens are all given the same."""
-
-
 STILL_WAITING = (
-    "SELECT variant, count(*) AS runs, count(*) FILTER (final_loss > plateau) AS waiting FROM pretrainings, "
-    "(SELECT avg(final_loss) - {below} AS plateau FROM pretrainings WHERE preset = 'width128' "
-    "AND variant = '{without_positions}' AND seed IN {seeds}) WHERE preset = 'width128' "
-    "AND variant IN ('no_segment', 'one_segment') GROUP BY variant ORDER BY variant"
+    "SELECT variant, count(*) AS runs, count(*) FILTER (final_loss > {plateau}) AS waiting FROM pretrainings "
+    "WHERE preset = 'width128' AND variant IN ('no_segment', 'one_segment') GROUP BY variant ORDER BY variant"
 )
 """The trainings of each side that were still on the plateau of the rules when they ended."""
 
@@ -40,9 +37,10 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence | None:
 
 def _waiting(ask: Ask) -> str:
     """The numbers of these trainings that ended before they used order at all; "" where none did."""
-    rule = encoder_rules().plateau
-    query = STILL_WAITING.format(below=rule.below, without_positions=rule.variant, seeds=tuple(rule.seeds))
-    rows = {row["variant"]: row for row in ask(query)}
+    plateau = load_runs(ask, encoder_rules(), "width128").plateau
+    if plateau is None:
+        return ""
+    rows = {row["variant"]: row for row in ask(STILL_WAITING.format(plateau=plateau))}
     if len(rows) < 2 or not any(row["waiting"] for row in rows.values()):
         return ""
     none, one = (f"{rows[name]['waiting']} of {rows[name]['runs']}" for name in ("no_segment", "one_segment"))
