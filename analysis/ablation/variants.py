@@ -172,6 +172,17 @@ _TABLE = (
         size="More parameters: one projection of the width.",
     ),
     Variant(
+        name="add_project_identity",
+        title="Added and projected, starting as adding",
+        combines="added",
+        summary="As “Added and projected, extra”, but the projection starts as the identity instead of small random "
+        "numbers, so that the encoder starts exactly as one that adds. The control of “Concatenated and projected, "
+        "starting as adding”.",
+        settings={"position": "learned", "combine": "add_project", "projection_start": "identity"},
+        match=False,
+        size="More parameters: one projection of the width.",
+    ),
+    Variant(
         name="alibi",
         title="Symmetric ALiBi",
         combines="biased",
@@ -462,6 +473,16 @@ _TABLE = (
         summary="Words and learned positions, each of full width, are concatenated, and one learned projection leads "
         "back to the width. By algebra that is a sum of two projections.",
         settings={"position": "learned", "combine": "project"},
+        size="More parameters: one projection from twice the width.",
+    ),
+    Variant(
+        name="concat_project_identity",
+        title="Concatenated and projected, starting as adding",
+        combines="concatenated",
+        summary="As “Concatenated and projected, extra”, but the block for words and that for positions both start as "
+        "the identity. The encoder starts exactly as one that adds, and training may make the blocks differ.",
+        settings={"position": "learned", "combine": "project", "projection_start": "identity"},
+        match=False,
         size="More parameters: one projection from twice the width.",
     ),
     Variant(

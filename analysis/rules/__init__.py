@@ -43,6 +43,7 @@ ENCODER_FILES = (
     FOLDER / "one_block.toml",
     FOLDER / "longer_texts.toml",
     FOLDER / "one_block_2.toml",
+    FOLDER / "start_as_adding.toml",
 )
 """The files that judge encoders against a margin, the oldest first."""
 MEASUREMENTS = FOLDER / "measurements.toml"

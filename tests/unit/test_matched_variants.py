@@ -72,7 +72,7 @@ def test_sizes_that_training_reaches_are_matched_to_within_one_percent(width: in
     ("extra", "control"),
     [("bert_a_d_unscaled_extra", "every_layer_attention"), ("first_layer_own_extra", "first_layer_attention"),
      ("tupe_a_tie_cls_extra", "no_cross"), ("concat_project_extra", "bert_a"),
-     ("add_project_extra", "bert_a")],
+     ("add_project_extra", "bert_a"), ("add_project_identity", "bert_a"), ("concat_project_identity", "bert_a")],
 )  # fmt: skip
 def test_extra_matrices_come_on_top_of_everything_that_their_control_has(extra: str, control: str) -> None:
     """By name and shape: nothing of the control is missing, and projections of positions are added."""

@@ -482,8 +482,10 @@ WRITTEN: dict[str, tuple[Callable, Callable]] = {
     "sinusoidal_lead": (added_leading_sines, plain),
     "sinusoidal_strong": (strong_sines, plain),
     "add_project_extra": (sum_projected, plain),
+    "add_project_identity": (sum_projected, plain),
     "concat_project": (projected_sum, plain),
     "concat_project_extra": (projected_sum, plain),
+    "concat_project_identity": (projected_sum, plain),
     "no_cross": (absent, no_cross(2)),
     "no_cross_unscaled": (absent, no_cross(1)),
     "no_segment": (without_segments, plain),
@@ -545,6 +547,17 @@ def test_adding_in_the_first_layer_alone_is_adding_at_the_input(text: dict[str, 
     told.load_state_dict({renamed.get(name, name): weight for name, weight in once.state_dict().items()})
     with torch.no_grad():
         want, got = (model.addend(**text).last_hidden_state for model in (once, told))
+    torch.testing.assert_close(got, want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["add_project_identity", "concat_project_identity"])
+def test_a_projection_that_starts_as_the_identity_starts_as_adding(name: str, text: dict[str, torch.Tensor]) -> None:
+    """As a training starts: biases are zero, and every other weight is drawn from its name."""
+    adding, projected = (AddendForMaskedLM(config(variant)).double().eval() for variant in ("bert_a", name))
+    for model in (adding, projected):
+        draw_weights(model, seed=3)
+    with torch.no_grad():
+        want, got = (model.addend(**text).last_hidden_state for model in (adding, projected))
     torch.testing.assert_close(got, want, rtol=0, atol=1e-12)
 
 

@@ -48,6 +48,8 @@ class AddendConfig(PreTrainedConfig):
     initializer_range, and a factor is 1 + table / initializer_range with the table drawn like any other.
     full_head: with concat, words are predicted from all of the width: the head's transform keeps it, and a
     projection leads to the width of the word table.
+    projection_start: with project and add_project, where the projection starts: `normal` numbers like those of any
+    other matrix, or the `identity` in every block, with which the encoder starts as adding does.
     position_start, position_deviation: a learned table starts from `normal` numbers or from `sinusoidal` ones, of
     this standard deviation; 0 stands for initializer_range. A fixed sinusoidal table has this deviation, too, if it is
     given.
@@ -102,6 +104,7 @@ class AddendConfig(PreTrainedConfig):
     causal: bool = False
     matched_scales: bool = False
     full_head: bool = False
+    projection_start: str = "normal"
     position_start: str = "normal"
     position_deviation: float = 0.0
     single_segment: bool = False

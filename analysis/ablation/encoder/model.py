@@ -376,14 +376,19 @@ def draw_weights(model: AddendPreTrainedModel, seed: int) -> None:
     """Draws every weight anew from (seed, its name): variants share what they have in common.
 
     Drawn weights are normal with the config's deviation; fixed tables, norms and biases stay as they are. Positions
-    that a norm would follow and does not are drawn with the deviation 1 that it would give them.
+    that a norm would follow and does not are drawn with the deviation 1 that it would give them. Where the config says
+    so, each block of the projection at the input is the identity instead.
     """
+    identity = model.config.projection_start == "identity"
     tables = {name: module for name, module in model.named_modules() if isinstance(module, PositionTable)}
     table_weights = {f"{name}.weight" for name in tables}
     for name, weight in model.named_parameters():
         generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
         if name in table_weights:
             tables[name.removesuffix(".weight")].initialise(generator)
+        elif identity and name.endswith("embeddings.projection.weight"):
+            width, read = weight.shape
+            weight.copy_(torch.eye(width).repeat(1, read // width))
         elif weight.ndim > 1 and ".recurrent." not in name:
             unnormed = name.endswith("position_scores.positions.weight") and not model.config.told_norm
             weight.normal_(0.0, 1.0 if unnormed else model.config.initializer_range, generator=generator)

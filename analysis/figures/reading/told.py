@@ -70,6 +70,8 @@ COMPARED = {
     "concat_20": SingleStep(2, "concatenated: positions take the other 20 %"),
     "add_project_extra": SingleStep(1, "one projection after the sum"),
     "concat_project_extra": SingleStep(2, "concatenated: a block for each"),
+    "add_project_identity": SingleStep(1, "one projection after the sum, at first the identity"),
+    "concat_project_identity": SingleStep(2, "concatenated: a block for each, at first the identity"),
     "sinusoidal_strong": SingleStep(1, "strong sinusoids, not learned positions"),
     "sinusoidal_lead": SingleStep(2, "only their 16 leading dimensions"),
     "concat_lead": SingleStep(3, "these dimensions concatenated, words keep the others"),
