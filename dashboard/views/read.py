@@ -52,6 +52,7 @@ STYLE = """<style>
 </style>"""
 steps = {step.name: step for step in ordered()}
 names = list(steps)
+numbers = {name: str(step.place) for name, step in steps.items()}
 
 
 def slider_of(picture: Picture) -> Control | None:
@@ -195,11 +196,13 @@ if (destination := MOVED.get(str(pickers.get("step")))) is not None:
     st.switch_page(f"views/{destination.page}.py", query_params=query_parameters(destination.page, elsewhere))
 show.set_tab_title(VIEWS[PAGE].title)
 st.html(STYLE)
+number = str(pickers.get("step"))
+if number in numbers.values():  # The buttons read like this, and a reader may write a link by hand.
+    pickers.set("step", names[int(number) - 1])
 verdict = str(pickers.get("verdict"))
 pickers.set("verdict", OLD_VERDICTS.get(verdict, verdict))  # Links of the first verdicts say these.
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="steps"):
     st.title(VIEWS[PAGE].title, anchor=False)
-    numbers = {name: str(step.place) for name, step in steps.items()}
     name = pickers.segments(
         "step", "Step", names, numbers, label_visibility="collapsed", on_change=lambda: pickers.set("part", "")
     )

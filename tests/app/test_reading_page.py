@@ -187,6 +187,17 @@ def test_a_step_that_is_none_is_said():
     assert title(app).endswith(STEPS[0].title)
 
 
+def test_a_step_may_be_named_by_the_number_on_its_button():
+    for number in (1, 3, len(STEPS)):
+        app = opened("read", step=str(number))
+        assert not app.exception
+        assert not app.warning
+        assert title(app).endswith(STEPS[number - 1].title)
+    assert any(
+        f"step '{len(STEPS) + 1}'" in warning.value for warning in opened("read", step=str(len(STEPS) + 1)).warning
+    )
+
+
 def test_a_need_that_is_none_is_said():
     app = opened("choose", needs=["speed"])
     assert not app.exception

@@ -137,6 +137,16 @@ GROUPS = (
         ),
         TO_CONCATENATION,
     ),
+    Group(
+        "From adding once, by a projection that starts as the identity",
+        "width128",
+        (
+            SingleChange("C36ab", "one projection after the sum"),
+            SingleChange("C36z", "then a block for each: concatenated"),
+            SingleChange("C36aa", "both at once"),
+        ),
+        TO_CONCATENATION,
+    ),
 )
 """Paths of single changes."""
 OTHER_GROUPS = (

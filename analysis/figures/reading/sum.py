@@ -72,7 +72,7 @@ def scale() -> Scale:
 PARTS = {
     "residual_share": "each token's own, mostly its word",
     "position_share": "position",
-    "mean_share": "the mean of all tokens",
+    "mean_share": "the mean of all tokens, segment 0 included",
     "context_share": "shared by the words of a text",
 }
 """Parts of the squared length of what enters the first layer: column of the stored means -> its name."""
