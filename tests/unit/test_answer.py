@@ -234,6 +234,32 @@ def test_what_training_says_of_the_algebra_stands_beside_it(store: Path) -> None
         assert signed(value[f"{kind}: Concat+projection"] - value[f"{kind}: Add"], 1) in rows["algebra"]
 
 
+def test_a_projection_that_starts_as_adding_is_told_once_all_of_its_runs_are_there(store: Path) -> None:
+    numbers = {"missing": 0, "seeds": 8, "line": 0.05}
+    trained = {
+        "C36z": {**numbers, "effect": -0.12, "verdict": SUPPORTED},
+        "C36ab": {**numbers, "effect": 0.14, "verdict": CONTRADICTED},
+        "C36aa": {**numbers, "effect": 0.03, "verdict": CONTRADICTED},
+    }
+
+    def row(**changes: dict[str, object]) -> dict[str, str]:
+        judged = planted(**{id: {**fact, **changes.get(id, {})} for id, fact in trained.items()})
+        return next(row for row in tables(judged, ask)["answers"] if row["name"] == "algebra")
+
+    complete = row()
+    assert (
+        "two blocks ends 0.12 nats lower than one that has one, and 0.03 nats higher (too little"
+        in complete["sentence"]
+    )
+    assert "without a projection (8 seeds each)" in complete["sentence"]
+    assert "starts as the identity ends 0.14 nats higher than adding alone" in complete["further"]
+    assert "small random numbers: compared with adding alone" in complete["further"]
+    assert "0.12 nats lower (open) than one" in row(C36z={"verdict": OPEN})["sentence"]
+    waiting = row(C36aa={"missing": 1, "verdict": OPEN})
+    assert "starts from adding" not in waiting["sentence"]
+    assert "identity" not in waiting["further"]
+
+
 def numbers(text: str) -> list[str]:
     return re.findall(r"(?<![\w-])\d[\d.,]*\d|(?<![\w-])\d", text)
 

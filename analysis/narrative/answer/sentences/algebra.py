@@ -16,6 +16,8 @@ from analysis.narrative.answer.computed_sentence import (
 
 BLOCKS, PROJECTION, BOTH = "C36v", "C36w", "C36o"
 """Two blocks of a projection at the input against one, a projection after adding against none, and both at once."""
+FROM_ADDING = "C36z", "C36ab", "C36aa"
+"""The same three where every block starts as the identity, so that training starts from adding."""
 PUBLISHED = (
     "SELECT DISTINCT short, setting, round(value - baseline_value, 2) AS difference, "
     "CASE split_part(variant, ':', 1) WHEN 'Learned Absolute' THEN 'learned positions' WHEN 'RoPE' THEN 'rotary ones' "
@@ -45,23 +47,60 @@ def tell(facts: Facts, ask: Ask) -> ComputedSentence:
     return ComputedSentence(
         sentence="Concatenating and then multiplying by a matrix is already a sum: word and position meet separate "
         "blocks. In the queries, keys and values of the first layer, adding uses one block for both."
-        f"{_blocks(facts)}",
+        f"{_from_adding(facts) or _blocks(facts)}",
         bold="is already a sum",
         heading="It is already a sum",
         value=error_bound(),
         query="SELECT 'analysis/narrative/answer/sentences/algebra.py: error_bound()' AS computed_by",
-        further="\n".join(filter(None, (_trained(facts), _published(ask)))),
+        further="\n".join(filter(None, (_projected_sum(facts), _trained(facts), _published(ask)))),
     )
+
+
+def _complete(facts: Facts, ids: tuple[str, ...]) -> list[Judgement]:
+    """The judgements on these statements; none unless every one has all of its runs."""
+    found = [facts[id] for id in ids if id in facts]
+    return found if len(found) == len(ids) and not any(one.missing or one.effect is None for one in found) else []
+
+
+def _from_adding(facts: Facts) -> str:
+    """What two blocks gain on one, and on adding alone, where training starts from adding; "" until all are trained."""
+    if not (found := _complete(facts, FROM_ADDING)):
+        return ""
+    blocks, _, both = found
+    return (
+        f" Where training starts from adding, a projection at the input that has two blocks ends "
+        f"{nats(blocks.effect or 0.0)}{_remark(blocks)} than one that has one, and {nats(both.effect or 0.0)}"
+        f"{_remark(both)} than adding without a projection ({plural(blocks.seeds or 0, 'seed')} each)."
+    )
+
+
+def _projected_sum(facts: Facts) -> str:
+    """What a projection after the sum costs where it starts as the identity; "" until it is trained."""
+    if not (found := _complete(facts, FROM_ADDING)):
+        return ""
+    return (
+        f"A projection after the sum that starts as the identity ends {nats(found[1].effect or 0.0)}"
+        f"{_remark(found[1])} than adding alone."
+    )
+
+
+def _remark(fact: Judgement) -> str:
+    """What a number must be read with: that it is open, or too small to count; "" for neither."""
+    if fact.verdict == OPEN:
+        return " (open)"
+    return " (too little to count)" if abs(fact.effect or 0.0) < abs(fact.line or 0.0) else ""
 
 
 def _trained(facts: Facts) -> str:
     """The effect of the projection by itself, and with two blocks, beside adding; "" until they are trained."""
     projection, both = facts.get(PROJECTION), facts.get(BOTH)
     if projection is not None and both is not None and _blocks(facts):
+        start = "If the projection starts from small random numbers: " if _from_adding(facts) else ""
         return (
-            f"Compared with adding alone, adding and then projecting ends {nats(projection.effect or 0.0)}"
-            f"{_standing(projection, ' ({})')}, and concatenating and projecting {nats(both.effect or 0.0)}"
-            f"{_standing(both, ' ({})')}. The feed-forward layers of all three are equally wide."
+            f"{start}{'c' if start else 'C'}ompared with adding alone, adding and then projecting ends "
+            f"{nats(projection.effect or 0.0)}{_standing(projection, ' ({})')}, and concatenating and projecting "
+            f"{nats(both.effect or 0.0)}{_standing(both, ' ({})')}. The feed-forward layers of all three are equally "
+            "wide."
         )
     return ""
 
