@@ -325,21 +325,23 @@ def ways_table(ways: Sequence[WayOfTelling], terms: Terms | None = None) -> str:
     same = f"<br>(nats; the same {counted}, or those named)"
     change = f'<th class="change">This change alone, by the rules{same}</th>' if terms else ""
     again = terms is not None and any(way.last_change and way.last_change.seeds != seeds for way in ways)
-    new = " New seeds: trained again, so that the change is not quite the difference of its rows." if again else ""
-    hollow = " Hollow: whether it differs from adding is open." if any(way.undecided for way in ways) else ""
+    new = " Rows with new seeds were trained again, so that their change is not quite the difference of two rows."
+    hollow = (
+        " A hollow dot: it is open whether the row differs from adding." if any(way.undecided for way in ways) else ""
+    )
     same_within = max(way.margin for way in ways)
     margin = ""
     if terms:
         margin = (
-            f" Open: its rule does not decide it, mostly because the interval crosses ±{same_within:g}, within which "
-            "losses count as the same."
+            f" “Open”: the rule does not decide, mostly because the interval crosses ±{same_within:g} nats, within "
+            "which losses count as the same."
         )
     if terms and any(way.last_change and "slightly" in way.last_change.standing for way in ways):
-        margin += f" Slightly: the interval lies on that side of zero, and within {2 * same_within:.2f} of it."
-    method = " Below the line: a method as models use it." if any(way.method for way in ways) else ""
+        margin += f" “Slightly”: the interval lies on that side of zero, and within {2 * same_within:.2f} nats of it."
+    method = " Below the line stands a method as models use it." if any(way.method for way in ways) else ""
     return (
-        '<table class="ways"><caption>Encoders of width 128, each changed from the one that it is indented under. '
-        f"Bars: 95 % intervals.{hollow}{margin}{method}{new}</caption>"
+        '<table class="ways"><caption>Encoders of width 128. Each row changes the encoder under which it is indented. '
+        f"Bars are 95 % intervals.{hollow}{margin}{method}{new if again else ''}</caption>"
         "<thead><tr><th>How positions are told</th>"
         '<th colspan="2">Final loss minus adding’s<br>'
         f"(nats, {counted}; lower is better)</th>"

@@ -114,7 +114,7 @@ def caption(shown: ExperimentsBoard, trainings: Trained) -> str:
         "within which the rules count a difference as none."
         if shown.margin
         else "",
-        "Hollow: not decided." if any(row.undecided for row in shown.rows) else "",
+        "Where the dot is hollow, these seeds do not decide." if any(row.undecided for row in shown.rows) else "",
         f"With fewer than {shown.needed} seeds a row is not judged, and what of it lies beyond the axis is cut."
         if any(row.outcome == "few" for row in shown.rows)
         else "",

@@ -93,7 +93,7 @@ def _first_layer(facts: Facts, ask: Ask) -> str:
     difference = paired_difference(ask, "avg", "first_layer_attention", "bert_a")
     if fact is None or fact.verdict != SUPPORTED or difference is None:
         return ""
-    return f" Telling those of the first layer alone ends {nats(difference)} than adding."
+    return f" Told to those of the first layer alone, positions end {nats(difference)} than added once."
 
 
 def _later(facts: Facts, ask: Ask) -> str:
