@@ -63,7 +63,7 @@ def _complete(facts: Facts, ids: tuple[str, ...]) -> list[Judgement]:
 
 
 def _from_adding(facts: Facts) -> str:
-    """What two blocks gain on one, and on adding alone, where training starts from adding; "" until all are trained."""
+    """The gain of two blocks on one, and on adding alone, where training starts from adding; "" until all are trained."""
     if not (found := _complete(facts, FROM_ADDING)):
         return ""
     blocks, _, both = found
@@ -75,7 +75,7 @@ def _from_adding(facts: Facts) -> str:
 
 
 def _projected_sum(facts: Facts) -> str:
-    """What a projection after the sum costs where it starts as the identity; "" until it is trained."""
+    """The cost of a projection after the sum that starts as the identity; "" until it is trained."""
     if not (found := _complete(facts, FROM_ADDING)):
         return ""
     return (
@@ -85,7 +85,7 @@ def _projected_sum(facts: Facts) -> str:
 
 
 def _remark(fact: Judgement) -> str:
-    """What a number must be read with: that it is open, or too small to count; "" for neither."""
+    """The note that a number must be read with: that it is open, or too small to count; "" for neither."""
     if fact.verdict == OPEN:
         return " (open)"
     return " (too little to count)" if abs(fact.effect or 0.0) < abs(fact.line or 0.0) else ""
