@@ -63,7 +63,7 @@ def _complete(facts: Facts, ids: tuple[str, ...]) -> list[Judgement]:
 
 
 def _from_adding(facts: Facts) -> str:
-    """The gain of two blocks on one, and on adding alone, where training starts from adding; "" until all are trained."""
+    """The gain of two blocks on one, and on adding alone, if training starts from adding; "" until all are trained."""
     if not (found := _complete(facts, FROM_ADDING)):
         return ""
     blocks, _, both = found
