@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from analysis.claims.statements.judgement import OPEN, SUPPORTED, Ask, Judgement
+from analysis.claims.statements.judgement import CONTRADICTED, OPEN, SUPPORTED, Ask, Judgement
 from analysis.core.formatting import join_names, plural, signed
 from analysis.narrative.answer.computed_sentence import (
     ComputedSentence,
@@ -88,7 +88,9 @@ def _remark(fact: Judgement) -> str:
     """The note that a number must be read with: that it is open, or too small to count; "" for neither."""
     if fact.verdict == OPEN:
         return " (open)"
-    return " (too little to count)" if abs(fact.effect or 0.0) < abs(fact.line or 0.0) else ""
+    effect, refuted = fact.effect or 0.0, fact.verdict == CONTRADICTED
+    # What is refuted is "lower", and what is supported "at most the margin higher": neither tells of the other side.
+    return " (too little to count)" if abs(effect) < abs(fact.line or 0.0) and refuted == (effect < 0) else ""
 
 
 def _trained(facts: Facts) -> str:
