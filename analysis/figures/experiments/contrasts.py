@@ -138,7 +138,7 @@ GROUPS = (
         TO_CONCATENATION,
     ),
     Group(
-        "From adding once, by a projection that starts as the identity",
+        "From adding once, starting as the identity",
         "width128",
         (
             SingleChange("C36ab", "one projection after the sum"),
