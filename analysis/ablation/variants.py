@@ -173,11 +173,11 @@ _TABLE = (
     ),
     Variant(
         name="add_project_identity",
-        title="Added and projected, starting as adding",
+        title="Added, projected, identity",
         combines="added",
         summary="As “Added and projected, extra”, but the projection starts as the identity instead of small random "
-        "numbers, so that the encoder starts exactly as one that adds. The control of “Concatenated and projected, "
-        "starting as adding”.",
+        "numbers, so that the encoder starts exactly as one that adds. The control of “Concatenated, projected, "
+        "identity”.",
         settings={"position": "learned", "combine": "add_project", "projection_start": "identity"},
         match=False,
         size="More parameters: one projection of the width.",
@@ -477,7 +477,7 @@ _TABLE = (
     ),
     Variant(
         name="concat_project_identity",
-        title="Concatenated and projected, starting as adding",
+        title="Concatenated, projected, identity",
         combines="concatenated",
         summary="As “Concatenated and projected, extra”, but the block for words and that for positions both start as "
         "the identity. The encoder starts exactly as one that adds, and training may make the blocks differ.",

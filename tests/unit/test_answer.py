@@ -249,12 +249,13 @@ def test_a_projection_that_starts_as_adding_is_told_once_all_of_its_runs_are_the
 
     complete = row()
     assert (
-        "two blocks ends 0.12 nats lower than one that has one, and 0.03 nats lower (too little" in complete["sentence"]
+        "two blocks ends 0.12 nats lower than one with a single block, and 0.03 nats lower (too little to count) than"
+        in complete["sentence"]
     )
     assert "without a projection (8 seeds each)" in complete["sentence"]
     assert "starts as the identity ends 0.14 nats higher than adding alone" in complete["further"]
     assert "small random numbers: compared with adding alone" in complete["further"]
-    assert "and 0.03 nats higher than adding" in row(C36aa={"effect": 0.03})["sentence"]
+    assert "and 0.03 nats higher than one that adds" in row(C36aa={"effect": 0.03})["sentence"]
     assert "0.12 nats lower (open) than one" in row(C36z={"verdict": OPEN})["sentence"]
     waiting = row(C36aa={"missing": 1, "verdict": OPEN})
     assert "starts from adding" not in waiting["sentence"]

@@ -138,7 +138,7 @@ GROUPS = (
         TO_CONCATENATION,
     ),
     Group(
-        "From adding once, starting as the identity",
+        "From adding once, projections from the identity",
         "width128",
         (
             SingleChange("C36ab", "one projection after the sum"),
@@ -176,6 +176,7 @@ OTHERS = Group(
         SingleChange("C34k", "every layer, own matrix: scaled"),
         SingleChange("C34l", "apart: own matrix, [CLS] tied"),
         SingleChange("C34j", "every layer: without the norm"),
+        SingleChange("C36ac", "projected sum: from the identity"),
     ),
 )
 TOTAL, MATRIX = "C34b", "C34a"

@@ -68,9 +68,9 @@ def _from_adding(facts: Facts) -> str:
         return ""
     blocks, _, both = found
     return (
-        f" Where training starts from adding, a projection at the input that has two blocks ends "
-        f"{nats(blocks.effect or 0.0)}{_remark(blocks)} than one that has one, and {nats(both.effect or 0.0)}"
-        f"{_remark(both)} than adding without a projection ({plural(blocks.seeds or 0, 'seed')} each)."
+        " Where training starts from adding, an encoder whose input projection has two blocks ends "
+        f"{nats(blocks.effect or 0.0)}{_remark(blocks)} than one with a single block, and {nats(both.effect or 0.0)}"
+        f"{_remark(both)} than one that adds without a projection ({plural(blocks.seeds or 0, 'seed')} each)."
     )
 
 
@@ -78,9 +78,10 @@ def _projected_sum(facts: Facts) -> str:
     """The cost of a projection after the sum that starts as the identity; "" until it is trained."""
     if not (found := _complete(facts, FROM_ADDING)):
         return ""
+    _, projection, _ = found
     return (
-        f"A projection after the sum that starts as the identity ends {nats(found[1].effect or 0.0)}"
-        f"{_remark(found[1])} than adding alone."
+        f"A projection after the sum that starts as the identity ends {nats(projection.effect or 0.0)}"
+        f"{_remark(projection)} than adding alone."
     )
 
 
@@ -109,12 +110,12 @@ def _trained(facts: Facts) -> str:
 
 def _blocks(facts: Facts) -> str:
     """The worth of a second block in training, where nothing else differs; "" until both sides are trained."""
-    blocks, projection = facts.get(BLOCKS), facts.get(PROJECTION)
-    if blocks is None or projection is None or blocks.missing or projection.missing or blocks.effect is None:
+    if not (found := _complete(facts, (BLOCKS, PROJECTION))):
         return ""
+    blocks, _ = found
     return (
-        f" With one projection at the input, encoders that have two blocks end {nats(blocks.effect)} than those with "
-        f"one ({plural(blocks.seeds or 0, 'seed')} each{_standing(blocks, '; {}')})."
+        f" With one projection at the input, encoders that have two blocks end {nats(blocks.effect or 0.0)} than those "
+        f"with one ({plural(blocks.seeds or 0, 'seed')} each{_standing(blocks, '; {}')})."
     )
 
 
